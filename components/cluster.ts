@@ -1,7 +1,7 @@
 import type * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { EntryAddress, connectionsWithoutProxy } from "./access/ssh-route.js";
-import { BastionAddress, type Bastion } from "./access/bastion.js";
+import type { Bastion } from "./access/bastion.js";
 import { Addons, type AddonsArgs } from "./addons/addons.js";
 import { getAddonArguments, getCloudAccess } from "./addons/addon-arguments.js";
 import { validateClusterSpec } from "./config/validate-cluster-spec.js";
@@ -241,7 +241,7 @@ export class Cluster extends Component {
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
     const balancer = this.balancer(ground, members, after);
     const versions = [...controlPlane.scripts, ...joins].map((script) =>
-      pulumi.unsecret(script.fact("kubernetes", "")),
+      pulumi.unsecret(script.fact("kubernetes")),
     );
     return {
       controlPlane,
@@ -322,8 +322,8 @@ export class Cluster extends Component {
     // address. The floating IPs of a bastion and of a control plane have different resource names.
     // If `access` changes, the old floating IP is therefore deleted last. Until then, SSH uses the
     // old floating IP to reach machines that the same run removes.
-    const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
-    const { address } = countSshFloatingIps(spec) ? this.make(kind, name, wanted) : machine;
+    const name = bastion ? "bastion-access" : "access";
+    const { address } = countSshFloatingIps(spec) ? this.make(EntryAddress, name, wanted) : machine;
     return bastion ? bastion.at(address, spec) : controlPlane.at(address);
   }
 

@@ -11,8 +11,6 @@ import { readStateBeforeRun } from "./pulumi/recorded-resources.js";
 export async function refuseClusterRename(name: string, file: string): Promise<void> {
   const state = (await readStateBeforeRun()) ?? [];
   const clusters = state.filter(({ type }) => type === Cluster.type).map((cluster) => cluster.name);
-  // A cluster with the new name is already in the state if a run of an earlier release began the
-  // rename. This run may then finish the rename.
   if (clusters.includes(name)) return;
   const living = clusters.find((other) =>
     state.some((one) => isKubernetesResource(one) && one.name.startsWith(`${other}-`)),

@@ -42,9 +42,9 @@ const descriptionSchema = z.object({
   stack: z.string(),
   /** Name of the cluster in the cloud. */
   cluster: z.string(),
-  /** Identities of the stack's clusters. Empty if an early release created the cluster. */
+  /** Identities of the stack's clusters. */
   identities: z.array(z.string()),
-  /** Version of Kubernetes. Absent if an early release created the cluster. */
+  /** Version of Kubernetes. Absent if the stack has several clusters. */
   kubernetesVersion: z.string().optional(),
   /**
    * File with etcd's snapshot. `machine` is the machine of the etcd member that provided the

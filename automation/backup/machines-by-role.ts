@@ -1,7 +1,7 @@
 import { getRoleTable, type RoleRow } from "../../components/config/roles.js";
 import { etcdPorts } from "../../base/ports.js";
 import type { CloudObject } from "../../openstack/inventory/inventory.js";
-import { isIdentity, getOwnership } from "../../openstack/inventory/ownership.js";
+import { getOwnership } from "../../openstack/inventory/ownership.js";
 import type { StackOwnedObjects } from "../../openstack/checks/preflight-checks.js";
 import { getMachines, type ClusterOutputs, type MachineOutput } from "../verify/cluster-outputs.js";
 
@@ -44,6 +44,6 @@ export const omitForeignServers = (
   { owned, identities }: Pick<StackOwnedObjects, "owned" | "identities">,
 ): readonly CloudObject[] =>
   servers.filter((one) => {
-    const identity = getOwnership(one)?.mark.identity ?? "";
-    return owned.has(one.id) || !isIdentity(identity) || identities.has(identity);
+    const identity = getOwnership(one)?.mark.identity;
+    return identity === undefined || owned.has(one.id) || identities.has(identity);
   });

@@ -1,5 +1,4 @@
-import { readClustersInState } from "../engine/kubernetes-providers.js";
-import { moveEarlierKubeconfig, removeClusterFiles } from "../engine/local-cluster-files.js";
+import { removeClusterFiles } from "../engine/local-cluster-files.js";
 import type { ForeignCredentialFacts } from "../guards/foreign-credentials.js";
 import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
 import type { OperationFacts, OperationStep } from "../steps/step.js";
@@ -24,17 +23,6 @@ export const deleteEmptyStack: OperationStep<OperationFacts, never, StateExport>
   apply: async ({ run }) => {
     await run.engine("destroy");
   },
-};
-
-/**
- * Moves an earlier release's kubeconfig file to the present path. Runs before the destroy, because
- * the file is compared with the clusters' Kubernetes providers in the state.
- */
-export const moveKubeconfigOfEarlierRelease: OperationStep = {
-  title: "Move the kubeconfig of an earlier release",
-  silent: true,
-  apply: ({ run: { access } }) =>
-    moveEarlierKubeconfig(access.workspace, () => readClustersInState(access)),
 };
 
 export const deleteResources: OperationStep<ForeignCredentialFacts> = {

@@ -1,6 +1,6 @@
 import { listVisibleObjects, type CloudObject } from "../../openstack/inventory/inventory.js";
 import { deleteOrphans, filterOwnedObjects } from "../../openstack/inventory/marked-objects.js";
-import { getOwnership, readNameInCloud } from "../../openstack/inventory/ownership.js";
+import { getOwnership } from "../../openstack/inventory/ownership.js";
 import { omitResources } from "../pulumi/prune-state.js";
 import { createApiDependencyPredicate } from "../pulumi/needs-cluster-api.js";
 import { undoPendingCreates } from "../repair/undo-pending-creates.js";
@@ -10,12 +10,7 @@ import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { OperationStep } from "../steps/step.js";
 import { readConnectedProviderUrns } from "../engine/kubernetes-providers.js";
-import {
-  findClusterIdentities,
-  findOwnedIds,
-  type StateExport,
-  type StateResource,
-} from "../pulumi/stack-state.js";
+import { findClusterIdentities, findOwnedIds, type StateExport } from "../pulumi/stack-state.js";
 
 /*
  * Destroys a cluster whose Kubernetes API will never answer again (`destroy --abandon`). Resources
@@ -24,64 +19,36 @@ import {
  */
 
 /**
- * Returns the values of the cloud controllers' argument `--cluster-name` that contain no identity.
- * Earlier releases created such values, and a cluster keeps its first value.
- *
- * @param isInside returns whether a resource is in one of the clusters
+ * Returns whether the object is the load balancer of a Service. Namespaces and names of Services
+ * contain no `_`.
  */
-export const findLegacyClusterNames = (
-  { deployment }: StateExport,
-  isInside: (resource: StateResource) => boolean,
-): ReadonlySet<string> =>
-  new Set(
-    (deployment.resources ?? [])
-      .filter(isInside)
-      .flatMap(({ inputs }) => [
-        ...JSON.stringify(inputs ?? {}).matchAll(/"--cluster-name=([^"]+)"/g),
-      ])
-      .flatMap(([, name = ""]) => (readNameInCloud(name) ? [] : [name])),
-  );
+const isServiceBalancer = ({ kind, name }: CloudObject): boolean =>
+  kind === "load balancer" && /^kube_service_.+_[^_]+_[^_]+$/.test(name);
 
 /**
- * Returns the cluster's name, which is part of the name of a Service's load balancer. Returns
- * undefined for other load balancers. The pattern is unambiguous, because namespaces and names of
- * Services contain no `_`.
- */
-const clusterIn = ({ name }: CloudObject): string | undefined =>
-  /^kube_service_(.+)_[^_]+_[^_]+$/.exec(name)?.[1];
-
-/**
- * Returns the load balancers that the clusters' cloud controllers created. These load balancers
- * must be deleted first, because Neutron cannot delete a network that load balancers use. A load
- * balancer is included if its name contains an identity from the state. A load balancer without an
- * identity is included if it is in a network of the state and its name contains a cluster name from
- * `former`. Other load balancers without an identity in these networks are kept and reported,
- * because they may belong to another cluster.
+ * Returns the load balancers that the clusters' cloud controllers created: those whose names
+ * contain an identity from the state. These load balancers must be deleted first, because Neutron
+ * cannot delete a network that load balancers use. A load balancer of a Service without an identity
+ * in these networks is kept and reported, because it may belong to another cluster.
  */
 function blockingBalancers(
   run: StackOperation,
   objects: readonly CloudObject[],
-  { state, former }: { readonly state: StateExport; readonly former: ReadonlySet<string> },
+  state: StateExport,
 ): readonly CloudObject[] {
   const owned = findOwnedIds(state);
-  const marked = filterOwnedObjects(objects, findClusterIdentities(state));
-  const ofServices = marked.filter(({ claim }) => claim === "load balancer of a Service");
-  const others = objects.filter(
-    (one) =>
-      one.kind === "load balancer" &&
-      clusterIn(one) !== undefined &&
-      owned.has(one.network) &&
-      !ofServices.some(({ id }) => id === one.id),
-  );
-  const isOurs = (one: CloudObject): boolean =>
-    getOwnership(one) === undefined && former.has(clusterIn(one) ?? "");
   // Load balancers with another cluster's identity are not reported here, because every destroy
   // reports them.
-  for (const { name, id } of others.filter((one) => !isOurs(one) && !getOwnership(one)))
+  const unknown = objects.filter(
+    (one) => isServiceBalancer(one) && owned.has(one.network) && !getOwnership(one),
+  );
+  for (const { name, id } of unknown)
     run.warn(
       `The load balancer '${name}' (${id}) in the cluster's network may belong to another cluster, so it is kept and blocks the deletion of the network: delete it, or its Service in its cluster.`,
     );
-  return [...ofServices, ...others.filter(isOurs)];
+  return filterOwnedObjects(objects, findClusterIdentities(state)).filter(
+    ({ claim }) => claim === "load balancer of a Service",
+  );
 }
 
 /**
@@ -96,8 +63,7 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, signal
     new Set(await readConnectedProviderUrns(run.access)),
   );
   const { objects } = await listVisibleObjects(cloud);
-  const former = findLegacyClusterNames(before, goesWithIt);
-  await deleteOrphans(cloud, blockingBalancers(run, objects, { state: before, former }), {
+  await deleteOrphans(cloud, blockingBalancers(run, objects, before), {
     signal,
     onDelete: ({ kind, name }) => {
       run.note(`Deleting the ${kind} '${name}'.`);

@@ -146,17 +146,9 @@ function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
 const releasesSnapshots = ({ deployment }: StateExport, component: string): boolean =>
   (deployment.resources ?? []).some(({ urn }) => {
     const { type, name } = parseUrn(urn);
-    return type === "command:remote:Command" && scriptsOf(component).includes(name);
+    const script = `${component}-${controlPlaneComponentName}-snapshots-teardown`;
+    return type === "command:remote:Command" && name === script;
   });
-
-/**
- * Returns the possible names of the script that deletes snapshots. Earlier releases used the name
- * `farewell`.
- */
-const scriptsOf = (component: string): string[] =>
-  ["teardown", "farewell"].map(
-    (script) => `${component}-${controlPlaneComponentName}-snapshots-${script}`,
-  );
 
 /**
  * Annotation of a Service. With the value "true", the cloud controller keeps the floating IP when

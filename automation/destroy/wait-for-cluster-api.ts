@@ -83,10 +83,7 @@ function teardownServers({ deployment }: StateExport): ReadonlyMap<string, strin
   const runs = ({ type, inputs, deletedWith }: StateResource): boolean =>
     type === scriptType && inputs?.["delete"] !== undefined && !deletedWith;
   const urns = new Set(
-    all.filter(runs).flatMap(({ propertyDependencies: of }) =>
-      // In the state of an earlier release, the script depends on its server through `stdin`.
-      [...(of?.["delete"] ?? []), ...(of?.["stdin"] ?? [])],
-    ),
+    all.filter(runs).flatMap(({ propertyDependencies: of }) => of?.["delete"] ?? []),
   );
   return new Map(
     all.flatMap(({ urn, type, id }) =>

@@ -33,10 +33,10 @@ const markOf = ({ type, inputs }: StateResource): Readonly<Record<string, string
 
 /**
  * Matches the URN of a teardown script. A teardown script runs before a cluster, or the cluster's
- * snapshots, are deleted. Earlier releases used the name `farewell`.
+ * snapshots, are deleted.
  */
 const teardown =
-  /(\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*?)(?:-snapshots)?-(?:teardown|farewell)$/;
+  /(\$stackadm:kubeadm:ControlPlane\$command:remote:Command::[^:]*?)(?:-snapshots)?-teardown$/;
 
 /**
  * Returns the URN of the script that undoes a teardown if the cluster is not deleted in the end.

@@ -1,7 +1,6 @@
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { replacePrivateFile } from "../../base/atomic-files.js";
-import { getStatePath } from "../../base/paths.js";
 import { readKubeAccess, type KubeAccess } from "../verify/kubernetes-client.js";
 import { getLastUpPath } from "../pulumi/last-up.js";
 import type { UpOptions, UpResult } from "./operation-options.js";
@@ -45,26 +44,8 @@ export const getKubeconfigPath = ({ directory }: Pick<Whose, "directory">): stri
 export const getTimelinePath = ({ directory }: Pick<Whose, "directory">): string =>
   join(directory, "timeline.html");
 
-/**
- * Moves an earlier release's kubeconfig file to the present path. The old path contained only the
- * name of the stack, so the file may belong to another backend or project. Moves the file only if
- * the kubeconfig connects to one of `clusters`.
- */
-export async function moveEarlierKubeconfig(
-  whose: Whose,
-  clusters: () => readonly Leading[] | Promise<readonly Leading[]>,
-): Promise<void> {
-  const earlier = getStatePath(`kubeconfig-${whose.stack}`);
-  if (!existsSync(earlier)) return;
-  const kubeconfig = readFileSync(earlier, "utf8");
-  const led = await clusters();
-  if (led.some((one) => isSameCluster(one, { kubeconfig })))
-    renameSync(earlier, getKubeconfigPath(whose));
-}
-
 /** Writes the kubeconfig to a file that only its owner can read. Returns the path. */
-export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise<string> {
-  await moveEarlierKubeconfig(whose, () => [{ kubeconfig }]);
+export function writeKubeconfig(whose: Whose, kubeconfig: string): string {
   const path = getKubeconfigPath(whose);
   replacePrivateFile(path, kubeconfig);
   return path;
@@ -74,14 +55,14 @@ export async function writeKubeconfig(whose: Whose, kubeconfig: string): Promise
  * Writes the kubeconfig after an `up`, unless `kubeconfigFile` is false or the outputs have no
  * kubeconfig.
  */
-export async function writeKubeconfigAfterUp(
+export function writeKubeconfigAfterUp(
   whose: Whose,
   { outputs }: Pick<UpResult, "outputs">,
   { kubeconfigFile = true }: Pick<UpOptions, "kubeconfigFile">,
-): Promise<Pick<UpResult, "kubeconfigPath">> {
+): Pick<UpResult, "kubeconfigPath"> {
   const text = outputs["kubeconfig"]?.value;
   if (!kubeconfigFile || typeof text !== "string") return {};
-  return { kubeconfigPath: await writeKubeconfig(whose, text) };
+  return { kubeconfigPath: writeKubeconfig(whose, text) };
 }
 
 /** Writes the timeline page, and returns its path. */

@@ -38,7 +38,7 @@ export interface WhichCluster {
   readonly clusters: readonly string[];
   /**
    * Identities of the clusters, with 12 hexadecimal digits each. Empty if the clusters do not exist
-   * yet, or if an early release created the clusters.
+   * yet.
    */
   readonly identities: readonly string[];
   /** Whether the state contains any resource. */

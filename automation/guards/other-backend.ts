@@ -2,7 +2,7 @@ import {
   findMarkedObjects,
   isKeptUnlessRequested,
 } from "../../openstack/inventory/marked-objects.js";
-import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
+import { hasData } from "../../openstack/inventory/ownership.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { removeUrlPassword } from "../../base/url-passwords.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -47,15 +47,11 @@ export async function requireNoOtherBackend(facts: EmptyStackFacts): Promise<voi
   const ours = found.filter(({ mark }) => mark.name === cluster);
   const living = ours.filter((object) => !isKeptUnlessRequested(object) && !hasData(object));
   facts.swept = { deleted: [], kept: ours, ...(hidden.length > 0 && { hidden }) };
-  if (living.length === 0) return;
-  const identity = living.find(({ mark }) => isIdentity(mark.identity))?.mark.identity;
-  const lost =
-    identity === undefined
-      ? ""
-      : ` If that state is lost, \`${renderOrphansListCommand(identity)}\` lists the cluster's objects and shows how to delete them.`;
+  const [first] = living;
+  if (!first) return;
   throw new Failure(
     "STACK_NOT_FOUND",
     `The state at ${removeUrlPassword(run.service.backend)} has no resources of stack '${run.stack}', so nothing was destroyed. The project has:\n${renderClusterSummary(living)}`,
-    `Set PULUMI_BACKEND_URL to the backend with the state of this cluster.${lost}`,
+    `Set PULUMI_BACKEND_URL to the backend with the state of this cluster. If that state is lost, \`${renderOrphansListCommand(first.mark.identity)}\` lists the cluster's objects and shows how to delete them.`,
   );
 }

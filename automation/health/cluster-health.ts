@@ -138,7 +138,7 @@ export async function verifyAndWriteFiles(
     run.note(`The state cannot be read, so the timeline lacks dependencies: ${String(error)}`);
   });
   const outputs = seen?.outputs ?? (await readStackOutputs(run.access, reading));
-  const kept = await writeKubeconfigAfterUp(run.access.workspace, { outputs }, options);
+  const kept = writeKubeconfigAfterUp(run.access.workspace, { outputs }, options);
   const rest = known.then((after) => tellTimeline(run, after, kept));
   const early = {
     outputs,

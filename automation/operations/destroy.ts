@@ -3,7 +3,6 @@ import {
   deleteResources,
   hadNoResources,
   hadResources,
-  moveKubeconfigOfEarlierRelease,
   removeLocalFiles,
   prestartEngineWithoutProgram,
 } from "../destroy/delete-resources.js";
@@ -44,7 +43,6 @@ export const destroyOperation: Operation<DestroyFacts, DestroyStepDescription> =
   steps: [
     ...makeStepsConditional(hadNoResources, [deleteEmptyStack]),
     ...makeStepsConditional(hadResources, [
-      moveKubeconfigOfEarlierRelease,
       waitForClusterApi,
       undoPendingBeforeDestroy,
       deleteBrokenBalancers,

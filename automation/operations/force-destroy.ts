@@ -3,7 +3,6 @@ import {
   deleteResources,
   hadNoResources,
   hadResources,
-  moveKubeconfigOfEarlierRelease,
   removeLocalFiles,
   prestartEngineWithoutProgram,
 } from "../destroy/delete-resources.js";
@@ -44,7 +43,6 @@ export const forceDestroyOperation: Operation<DestroyFacts, DestroyStepDescripti
   steps: [
     ...makeStepsConditional(hadNoResources, [deleteEmptyStack]),
     ...makeStepsConditional(hadResources, [
-      moveKubeconfigOfEarlierRelease,
       forgetResourcesOfApi,
       undoPendingBeforeDestroy,
       deleteBrokenBalancers,

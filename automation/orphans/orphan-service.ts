@@ -6,7 +6,7 @@ import {
   isKeptUnlessRequested,
   type OwnedObject,
 } from "../../openstack/inventory/marked-objects.js";
-import { hasData, isIdentity } from "../../openstack/inventory/ownership.js";
+import { hasData } from "../../openstack/inventory/ownership.js";
 import {
   describeObjects,
   findBlockingForeignPorts,
@@ -89,9 +89,8 @@ export const findKeptOrphans = (
  * the same name.
  */
 function requireOne(found: readonly OwnedObject[]): void {
-  const identities = [...new Set(found.map(({ mark }) => mark.identity))];
-  if (identities.length > 1 || !identities.every(isIdentity))
-    throw createAmbiguousClusterError(found);
+  const identities = new Set(found.map(({ mark }) => mark.identity));
+  if (identities.size > 1) throw createAmbiguousClusterError(found);
 }
 
 /**

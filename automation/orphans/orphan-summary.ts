@@ -24,20 +24,16 @@ export function renderClusterSummary(found: readonly OwnedObject[]): string {
       const objects = found.filter(({ mark }) => mark.identity === identity);
       const servers = objects.filter(({ kind }) => kind === "server");
       const running = servers.filter(({ status }) => status === "ACTIVE").length;
-      const who = `cluster '${objects[0]?.mark.name ?? ""}', identity ${identity || "unknown"}`;
+      const who = `cluster '${objects[0]?.mark.name ?? ""}', identity ${identity}`;
       return `  ${who}: ${objects.length} objects, ${running} of ${servers.length} servers running`;
     })
     .join("\n");
 }
 
 /** Returns the error that asks for an identity, because several clusters may share a name. */
-export function createAmbiguousClusterError(found: readonly OwnedObject[]): Failure {
-  const identity = found.find(({ mark }) => mark.identity !== "")?.mark.identity;
-  return new Failure(
+export const createAmbiguousClusterError = (found: readonly OwnedObject[]): Failure =>
+  new Failure(
     "INVALID_USAGE",
     `Several clusters may share this name; write the identity of the one to delete:\n${renderClusterSummary(found)}`,
-    identity === undefined
-      ? "An earlier release created the objects without an identity: delete them by hand."
-      : `If no state has the cluster any more, run \`${renderOrphansDeleteCommand(identity)}\`; otherwise run \`stackadm destroy\`.`,
+    `If no state has the cluster any more, run \`${renderOrphansDeleteCommand(found[0]?.mark.identity ?? "IDENTITY")}\`; otherwise run \`stackadm destroy\`.`,
   );
-}

@@ -219,7 +219,7 @@ export const isEmptyStack = (state: StateExport | undefined): boolean =>
 /**
  * Returns a map of the clusters in the state: identity to the name of the component `Cluster`. An
  * `up` creates the identity before all objects that contain it, so even the state of an interrupted
- * first `up` has the identity. States of early releases have no identities.
+ * first `up` has the identity.
  */
 export const findClusterComponents = (state: StateExport | undefined): Map<string, string> =>
   new Map(

@@ -115,23 +115,13 @@ function directoryOf({ stack, backend }: StackWorkspaceOptions, project: string)
   return getStatePath("work", `${stack}-${hash.slice(0, 8)}`);
 }
 
-/**
- * Returns the path of the settings file of an earlier release. All projects shared this file and
- * its salt.
- */
-const earlierFile = ({ stack, backend }: StackWorkspaceOptions): string => {
-  const directory = backend.replaceAll(/[^A-Za-z0-9]+/g, "-").slice(-120);
-  return getStatePath("work", directory, stack, `Pulumi.${stack}.yaml`);
-};
-
 /** Settings that the engine will read, and where they are. */
 interface Copied {
   readonly workspace: StackWorkspace;
   /** Stack's settings as the user wrote them. */
   readonly settings: string;
+  /** Path of the copy. An existing copy contains the salt. */
   readonly file: string;
-  /** Path of the previous copy, which contains the salt. Absent: there is no previous copy. */
-  readonly earlier?: string;
 }
 
 function copyOf(
@@ -145,8 +135,7 @@ function copyOf(
   if (typeof name !== "string") throw new Failure("FAILED", `${from}/Pulumi.yaml has no name.`);
   const directory = directoryOf(options, name);
   const file = join(directory, `Pulumi.${stack}.yaml`);
-  const earlier = [file, earlierFile(options)].find((path) => existsSync(path));
-  return { workspace: { stack, project: name, directory }, settings, file, earlier, project };
+  return { workspace: { stack, project: name, directory }, settings, file, project };
 }
 
 /**
@@ -159,7 +148,7 @@ export function prepareWorkDirectory(options: StackWorkspaceOptions): StackWorks
   const { workspace, project, ...copied } = copyOf(options);
   requireSameCloud(parseDocument(copied.settings), `Pulumi.${workspace.stack}.yaml`);
   requireSameCloud(project, "Pulumi.yaml");
-  if (copied.earlier !== copied.file) writeSettings({ workspace, ...copied });
+  if (!existsSync(copied.file)) writeSettings(copied);
   // The program runs inline, so options of the Node language host have no effect and are removed.
   project.delete("main");
   project.set("runtime", "nodejs");
@@ -173,8 +162,8 @@ export function prepareWorkDirectory(options: StackWorkspaceOptions): StackWorks
  * Writes the settings file atomically. An interrupted write would lose the salt, without which the
  * stack's secrets cannot be decrypted.
  */
-function writeSettings({ settings, file, earlier }: Copied): void {
-  const kept = earlier === undefined ? undefined : readFileSync(earlier, "utf8");
+function writeSettings({ settings, file }: Pick<Copied, "settings" | "file">): void {
+  const kept = existsSync(file) ? readFileSync(file, "utf8") : undefined;
   replacePrivateFile(file, copySecretsProvider(settings, kept));
 }
 

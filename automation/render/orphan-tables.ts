@@ -7,7 +7,7 @@ import { formatTable } from "../../base/terminal/table.js";
 export const renderOrphansTable = (found: readonly OwnedObject[]): string =>
   formatTable(
     ["KIND", "NAME", "ID", "IDENTITY", "WHY"],
-    found.map(({ kind, name, id, mark, claim }) => [kind, name, id, mark.identity || "-", claim]),
+    found.map(({ kind, name, id, mark, claim }) => [kind, name, id, mark.identity, claim]),
   );
 
 /**

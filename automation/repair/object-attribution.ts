@@ -40,7 +40,7 @@ export type Attribution =
  * kinds of objects whose parents do not show the owner.
  */
 export interface UnmarkedObject {
-  readonly parents?: readonly string[];
+  readonly parents: readonly string[];
   readonly created: string;
 }
 
@@ -76,23 +76,10 @@ export function attributeUnmarkedObject(
   { parents, created }: UnmarkedObject,
   { owned, unsettled }: AttributionEvidence,
 ): Attribution {
-  if (parents === undefined) return createUnprovenAttribution("nothing on it names its owner");
   if (!parents.every((parent) => parent !== "" && owned.has(parent)))
     return createUnprovenAttribution("none of its parents is in the state");
   return attributeByTime(created, unsettled);
 }
-
-/**
- * Functions that return the parents of an object, by kind. Objects of these kinds may have no
- * identity. Earlier releases added the identity in a second request, which an interrupted run did
- * not send.
- */
-const parentsOf: Readonly<
-  Partial<Record<CloudObjectKind, (object: CloudObject) => readonly string[]>>
-> = {
-  subnet: ({ network }) => [network],
-  port: ({ network }) => [network],
-};
 
 /**
  * Returns whether the object is in the state, or is retained although it is no longer in the state.
@@ -125,18 +112,12 @@ const whenOf = (object: CloudObject, { unsettled }: AttributionEvidence): readon
  * identity.
  */
 export function attributeNamedObject(object: CloudObject, known: AttributionEvidence): Attribution {
-  const { created, kind } = object;
+  const { created } = object;
   if (isKnown(object, known)) return { is: "held" };
   const mark = getOwnership(object)?.mark;
   if (mark && !known.identities.has(mark.identity)) return { is: "another's" };
   const unsettled = whenOf(object, known);
-  if (!mark) {
-    const parents = parentsOf[kind]?.(object);
-    return attributeUnmarkedObject(
-      { ...(parents && { parents }), created },
-      { ...known, unsettled },
-    );
-  }
+  if (!mark) return createUnprovenAttribution("nothing on it names its owner");
   if (hasData(object)) return attributeByTime(created, unsettled, 0);
   return isOfMachine(object) ? attributeByTime(created, unsettled) : { is: "left behind" };
 }

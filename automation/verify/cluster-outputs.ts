@@ -10,12 +10,9 @@ const machine = z.looseObject({
   zone: z.string(),
   address: z.string(),
   sshHost: z.string().optional(),
-  /**
-   * Name of the machine that is the SSH proxy for a machine without `sshHost`. Absent in outputs of
-   * early releases.
-   */
+  /** Name of the machine that is the SSH proxy for a machine without `sshHost`. */
   sshThrough: z.string().optional(),
-  /** Name of the login user. Absent in outputs of early releases. */
+  /** Name of the login user. @default user of the login data */
   sshUser: z.string().optional(),
   serverId: z.string(),
 });
@@ -126,11 +123,7 @@ export function findSshRoute(
   const target = hopTo(machine, outputs, login);
   const { sshHost, sshThrough } = machine;
   if (sshHost !== undefined) return target;
-  const hop =
-    sshThrough === undefined
-      ? // In outputs of early releases, one machine is the proxy for all others.
-        entryOf(outputs)
-      : getMachines(outputs).find(({ name }) => name === sshThrough);
+  const hop = getMachines(outputs).find(({ name }) => name === sshThrough);
   const proxy = hop && hopTo(hop, outputs, login);
   return target && proxy && { ...target, proxy };
 }

@@ -7,10 +7,9 @@ import {
   type MachineGroupMember,
   type RolloutGroupArgs,
 } from "../machine/machine-group.js";
-import { readStateBeforeRun } from "../pulumi/recorded-resources.js";
 import { createScriptReader } from "../remote-scripts/script-texts.js";
 import { createScriptStep } from "../remote-scripts/script-steps.js";
-import { EntryAddress, getConnectionsThroughEntry, type EntryAddressArgs } from "./ssh-route.js";
+import { getConnectionsThroughEntry } from "./ssh-route.js";
 
 const read = createScriptReader(__dirname);
 /** Step that prepares a bastion. */
@@ -58,36 +57,3 @@ export class Bastion extends MachineGroup {
     );
   }
 }
-
-/**
- * Floating IP of the bastion. In an earlier release, this resource had the name that the floating
- * IP of a control plane has. If the bastion has a floating IP with that earlier name, the floating
- * IP is kept.
- */
-export class BastionAddress extends EntryAddress {
-  constructor(name: string, args: EntryAddressArgs, opts?: pulumi.ComponentResourceOptions) {
-    super(name, args, opts, former(name));
-  }
-}
-
-const formerName = (name: string): string => name.replace(/bastion-access$/, "access");
-
-/**
- * Returns the former resource name if the state has a floating IP of this name on the bastion's
- * port. A new resource name would create a second floating IP, and Neutron refuses a second
- * floating IP on a port. Also returns the former name if the state cannot be read. A floating IP of
- * this name on a control plane's port does not belong to the bastion. That floating IP still serves
- * for SSH to machines that this run removes.
- */
-const former = (name: string): pulumi.Output<string> =>
-  pulumi.output(
-    readStateBeforeRun().then((recorded) => {
-      if (!recorded) return formerName(name);
-      const outputOf = (resource: string, output: string): unknown =>
-        recorded.find((one) => one.name === resource)?.outputs[output];
-      const address = outputOf(`${formerName(name)}-floating-ip`, "fixedIp");
-      const its = outputOf(name.replace(/access$/, "0-port"), "allFixedIps");
-      // No resource has the name `<name>-nothing`, so the alias has no effect.
-      return Array.isArray(its) && its.includes(address) ? formerName(name) : `${name}-nothing`;
-    }),
-  );

@@ -58,27 +58,13 @@ export class EntryAddress extends FloatingIpComponent {
   static readonly type = "stackadm:access:EntryAddress";
   readonly address: pulumi.Output<string>;
 
-  /** @param former name in the state of an earlier release */
-  constructor(
-    name: string,
-    args: EntryAddressArgs,
-    opts: pulumi.ComponentResourceOptions = {},
-    former: pulumi.Input<string> = name,
-  ) {
-    const before = pulumi.createUrn(former, EntryAddress.type, opts.parent);
-    const renamed = former !== name;
-    super(EntryAddress.type, name, pulumi.mergeOptions(opts, { aliases: renamed ? [before] : [] }));
-    const itself = { name: pulumi.interpolate`${former}-floating-ip`, parent: before };
+  constructor(name: string, args: EntryAddressArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(EntryAddress.type, name, opts);
     const { portId, given, after } = args;
     const entry = this.addressOutside(
       args,
       { portId, what: "SSH", given },
-      {
-        dependsOn: [...after],
-        // The alias of the component alone is not enough if an earlier run created only the
-        // component.
-        aliases: renamed ? [itself] : [],
-      },
+      { dependsOn: [...after] },
     );
     this.address = entry.address;
     this.registerOutputs({ address: this.address });

@@ -31,14 +31,9 @@ interface Schema {
 const isVolume = (path: string): boolean => /\.[a-z]+Volume\.size$/.test(path);
 /**
  * Text that is stored instead of a volume's size. The text records only that the volume exists, so
- * a new size is not a change and is not refused. Earlier releases stored the size.
+ * a new size is not a change and is not refused.
  */
 const volumeExistsText = "a volume of its own";
-/**
- * Returns whether the path belongs to a volume's type or zone. Only earlier releases stored these
- * values.
- */
-const isVolumeTypeOrZone = (path: string): boolean => /\.[a-z]+Volume\.(type|zone)$/.test(path);
 
 /**
  * Returns the frozen values of the argument at `path` and of all arguments below it, each with its
@@ -120,17 +115,6 @@ const keptOfFields = (path: string, value: unknown): [string, string][] =>
     const kept = written === undefined || written === "" ? otherwise : canonical(written);
     return kept === otherwise ? [] : [[`${path}.${field}`, kept] as [string, string]];
   });
-
-/**
- * Returns the values with one path for each field of `keptFields`. Earlier releases stored these
- * fields together, as one JSON object.
- */
-const byField = (values: FrozenValuesByPath): FrozenValuesByPath =>
-  Object.fromEntries(
-    Object.entries(values).flatMap(([path, value]): [string, string][] =>
-      Object.hasOwn(keptFields, path) ? keptOfFields(path, JSON.parse(value)) : [[path, value]],
-    ),
-  );
 
 /**
  * Values that are assumed for paths that a cluster does not store, because its release did not
@@ -289,7 +273,7 @@ export const renderFrozenValues = (values: FrozenValuesByPath): string =>
 
 /** Returns whether a frozen value may change after all, or other code checks its change. */
 const mayChange = (path: string): boolean =>
-  isGeneration(path) || isVolume(path) || isVolumeTypeOrZone(path) || path === versionFieldPath;
+  isGeneration(path) || isVolume(path) || path === versionFieldPath;
 
 /** Returns " again", except for a value that the user may never have written. */
 const againOf = (path: string): string => (path === kubeProxyModePath ? "" : " again");
@@ -304,9 +288,9 @@ export function findFrozenValueChanges(
   before: FrozenValuesByPath,
   now: FrozenValuesByPath,
 ): { readonly path: string; readonly message: string }[] {
-  const was = new Map(Object.entries({ ...assumedFrozenValues, ...byField(before) }));
+  const was = new Map(Object.entries({ ...assumedFrozenValues, ...before }));
   const lost = Object.entries(gainableSettings).filter(([path]) => was.has(path));
-  const is = { ...assumedFrozenValues, ...Object.fromEntries(lost), ...byField(now) };
+  const is = { ...assumedFrozenValues, ...Object.fromEntries(lost), ...now };
   // The default of the mode follows the pod network, whose change has its own error.
   const followsPodNetwork = (path: string): boolean =>
     path === kubeProxyModePath && was.get("podNetwork") !== now["podNetwork"];
@@ -333,7 +317,7 @@ export const findOneSidedGroupValues = (
   const oneSided = (some: FrozenValuesByPath, others: FrozenValuesByPath): string[] =>
     Object.keys(some).filter(
       (path) =>
-        findMachineGroupPath(path) !== undefined && !isVolumeTypeOrZone(path) && !(path in others),
+        findMachineGroupPath(path) !== undefined && !(path in others),
     );
   const otherwise = (path: string): string =>
     path.startsWith("workers.")

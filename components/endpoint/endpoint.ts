@@ -69,20 +69,13 @@ export abstract class Endpoint extends FloatingIpComponent {
    * Addresses and names in the API server's certificate, in addition to the host name of the API.
    */
   abstract readonly certificateNames: pulumi.Output<string[]>;
-  readonly #former: pulumi.Output<string>;
   /** Resource that attaches the floating IP. Undefined if the endpoint has no floating IP. */
   #floatingIp?: pulumi.Resource;
   /** Virtual IP, which moves between control planes. Only the endpoint `virtual-ip` has one. */
   readonly virtualIp?: pulumi.Output<string>;
 
-  protected constructor(
-    name: string,
-    { mark }: ExternalConnection,
-    opts: pulumi.ComponentResourceOptions = {},
-  ) {
-    const before = former(mark.name, opts.parent);
-    super(Endpoint.type, name, pulumi.mergeOptions(opts, { aliases: [before] }));
-    this.#former = before;
+  protected constructor(name: string, opts?: pulumi.ComponentResourceOptions) {
+    super(Endpoint.type, name, opts);
   }
 
   /**
@@ -142,26 +135,14 @@ export abstract class Endpoint extends FloatingIpComponent {
     outside: ExternalConnection & { readonly spec: EndpointSpec },
     portId: pulumi.Input<string>,
   ): pulumi.Output<string> {
-    const { address, holder } = this.addressOutside(
-      outside,
-      { portId, what: "Kubernetes API", given: getEndpointFloatingIp(outside.spec) },
-      { aliases: [{ name: `${formerName(outside.mark.name)}-floating-ip`, parent: this.#former }] },
-    );
+    const { address, holder } = this.addressOutside(outside, {
+      portId,
+      what: "Kubernetes API",
+      given: getEndpointFloatingIp(outside.spec),
+    });
     this.#floatingIp = holder;
     return address;
   }
-}
-
-const formerName = (cluster: string): string => `${cluster}-control-plane-endpoint`;
-
-/**
- * Returns the URN of the endpoint in earlier releases. In those releases, the parent of the
- * endpoint was the component of the control planes.
- */
-function former(cluster: string, parent: pulumi.Resource | undefined): pulumi.Output<string> {
-  const type = "stackadm:kubeadm:ControlPlane";
-  const controlPlane = pulumi.createUrn(`${cluster}-control-plane`, type, parent);
-  return pulumi.createUrn(formerName(cluster), "stackadm:network:Endpoint", controlPlane);
 }
 
 /**

@@ -19,7 +19,7 @@ export class FloatingIpEndpoint extends Endpoint {
     args: EndpointArgs<"floating-ip">,
     opts?: pulumi.ComponentResourceOptions,
   ) {
-    super(name, args, opts);
+    super(name, opts);
     this.#args = args;
     this.registerOutputs({});
   }

@@ -48,7 +48,7 @@ export class LoadBalancerEndpoint extends Endpoint {
   #first?: openstack.loadbalancer.Member;
 
   constructor(name: string, args: Args, opts?: pulumi.ComponentResourceOptions) {
-    super(name, args, opts);
+    super(name, opts);
     this.#args = args;
     const { balancer, vip } = isOvnProvider(args.spec.provider) ? this.withVip() : this.onPort();
     this.#vip = vip;

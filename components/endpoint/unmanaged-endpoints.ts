@@ -18,7 +18,7 @@ export class ExistingEndpoint extends Endpoint {
     args: EndpointArgs<"existing">,
     opts?: pulumi.ComponentResourceOptions,
   ) {
-    super(name, args, opts);
+    super(name, opts);
     this.#host = args.spec.host;
     this.outside = pulumi.output(this.#host);
     this.certificateNames = pulumi.output([this.#host]);
@@ -48,7 +48,7 @@ export class PrivateEndpoint extends Endpoint {
   #first?: pulumi.Output<string>;
 
   constructor(name: string, args: EndpointArgs<"private">, opts?: pulumi.ComponentResourceOptions) {
-    super(name, args, opts);
+    super(name, opts);
     this.registerOutputs({});
   }
 

@@ -20,7 +20,7 @@ export class VirtualIpEndpoint extends Endpoint {
     args: EndpointArgs<"virtual-ip">,
     opts?: pulumi.ComponentResourceOptions,
   ) {
-    super(name, args, opts);
+    super(name, opts);
     const port = this.reserve(args);
     this.#chosen = args.spec.address === undefined ? [] : [port];
     this.virtualIp = port.allFixedIps.apply((all) => findAddressOfFamily("IPv4", all));

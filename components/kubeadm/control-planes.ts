@@ -120,7 +120,7 @@ export class ControlPlane extends NodeGroup {
   form(args: FormClusterArgs): KubeadmInitResult {
     const begun = this.member(this.first, "init", args);
     const facts = {
-      ...getKubeadmInitResult(begun, args.spec.name),
+      ...getKubeadmInitResult(begun),
       ...deriveWebhookCertificate(args.spec, args.machines),
     };
     let before = begun;
@@ -164,7 +164,7 @@ export class ControlPlane extends NodeGroup {
       // order: Pulumi deletes this resource before `teardown`. So this script deletes the snapshots
       // before the teardown script deletes the volumes. Cinder refuses to delete a volume that has
       // a snapshot.
-      { dependsOn: [teardown], ...this.formerly("snapshots-farewell") },
+      { dependsOn: [teardown] },
     );
   }
 
@@ -180,7 +180,7 @@ export class ControlPlane extends NodeGroup {
       },
       // order: the cloud controller, Cinder CSI and the workers must still run while the cluster
       // deletes its objects in the cloud.
-      { dependsOn: after, ...this.formerly("farewell") },
+      { dependsOn: after },
     );
   }
 

@@ -31,17 +31,13 @@ export interface KubeadmInitResult {
 }
 
 /** Returns the facts in the result of a control plane's script. */
-export const getKubeadmInitResult = (
-  script: RemoteScript,
-  earlierName: string,
-): KubeadmInitResult => ({
+export const getKubeadmInitResult = (script: RemoteScript): KubeadmInitResult => ({
   adminConf: script
     .fact("kubeconfig")
     .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
   caCertHash: pulumi.unsecret(script.fact("caCertHash")),
   uid: pulumi.unsecret(script.fact("uid")),
-  // Scripts of early releases report no name, and used the name in the specification.
-  name: pulumi.unsecret(script.fact("name", earlierName)),
+  name: pulumi.unsecret(script.fact("name")),
 });
 
 /**

@@ -224,8 +224,8 @@ const marks = z.looseObject({ [generationMetadataKey]: z.string().default("0") }
 const serverOutputs = z.looseObject({ name: z.string(), metadata: marks.default(marks.parse({})) });
 
 /**
- * Returns the generation of each server in the state. The generation is 0 if an early release
- * created the server without this information.
+ * Returns the generation of each server in the state. A server without a generation in its metadata
+ * counts as generation 0.
  */
 const serversIn = (state: readonly RecordedResource[]): ExistingGenerations =>
   new Map(

@@ -10,8 +10,8 @@ import type { ExistingServers } from "../lookup/server-metadata.js";
 import { awaitOutput } from "../pulumi/await-output.js";
 
 /**
- * Returns whether a server's generation differs from the wanted generation. A server of an early
- * release has no generation in its metadata and counts as generation 0.
+ * Returns whether a server's generation differs from the wanted generation. A server without a
+ * generation in its metadata counts as generation 0.
  */
 const isOlder = (present: string | undefined, wanted: number): boolean =>
   present !== undefined && (present === "" ? wanted > 0 : present !== String(wanted));

@@ -79,8 +79,8 @@ export function classifyRecordedServer(
     // The script `login` leaves nothing on the machine.
     if (name === `${machine}login`) return false;
     const ranOn = findScriptServerId(outputs);
-    // A script of an earlier release has the server's ID in a secret. If the secret cannot be read,
-    // the script may have run on this server. The server is then kept.
+    // If the server's ID cannot be read, the script may have run on this server. The server is then
+    // kept.
     return ranOn === undefined || ranOn === serverId;
   });
   return worked ? "part of the cluster" : "new";

@@ -71,10 +71,9 @@ export interface OwnCluster {
 }
 
 /**
- * Returns the servers of the cluster, from three groups: servers in the state; servers with an
- * identity from the state, which an interrupted run may have created; and servers without an
- * identity, which an early release created. Skips a server if an earlier group contains its name.
- * If the state cannot be read, returns all servers with a matching name.
+ * Returns the servers of the cluster: servers in the state, and servers with an identity from the
+ * state, which an interrupted run may have created. Skips the latter if a server in the state has
+ * the same name. If the state cannot be read, returns all servers with a matching name.
  */
 function ownOf<Server extends ListedServer>(
   servers: readonly Server[],
@@ -85,15 +84,12 @@ function ownOf<Server extends ListedServer>(
   );
   if (!held) return named;
   const identityOf = ({ metadata }: Server): string => metadata[identityKey] ?? "";
-  const [sure, carrying, unmarked] = [
-    named.filter(({ id }) => held.owned.has(id)),
-    named.filter((one) => held.identities.has(identityOf(one))),
-    named.filter((one) => identityOf(one) === ""),
-  ];
-  return [carrying, unmarked].reduce((found, less) => {
-    const names = new Set(found.map(({ name }) => name));
-    return [...found, ...less.filter(({ name }) => !names.has(name))];
-  }, sure);
+  const recorded = named.filter(({ id }) => held.owned.has(id));
+  const names = new Set(recorded.map(({ name }) => name));
+  const unrecorded = named.filter(
+    (one) => held.identities.has(identityOf(one)) && !names.has(one.name),
+  );
+  return [...recorded, ...unrecorded];
 }
 
 /** Returns those listed servers that belong to the cluster, with the facts in their metadata. */

@@ -151,14 +151,10 @@ export abstract class MachineGroup extends Component {
     const { pool, policy } = plan;
     if (policy === undefined) return undefined;
     const name = getServerGroupNameOutput(machines.mark, pool);
-    return this.make(
-      openstack.compute.ServerGroup,
-      "server-group",
-      { name, policies: toServerGroupPolicies(policy) },
-      // A server group of an earlier release has another name. A changed name would replace the
-      // group, so changes of the name are ignored.
-      { ignoreChanges: ["name"] },
-    ).id;
+    return this.make(openstack.compute.ServerGroup, "server-group", {
+      name,
+      policies: toServerGroupPolicies(policy),
+    }).id;
   }
 
   /**

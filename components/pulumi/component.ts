@@ -39,14 +39,6 @@ export abstract class Component extends pulumi.ComponentResource {
   }
 
   /**
-   * Returns an alias for a child that an earlier release created as `<name>-<role>`. With the
-   * alias, the child under its new name takes over the state.
-   */
-  protected formerly(role: string): { readonly aliases: pulumi.Alias[] } {
-    return { aliases: [{ name: `${this.#name}-${role}` }] };
-  }
-
-  /**
    * Creates a child like `make`. All children that are created afterwards wait for this child. The
    * descendants of those children also wait, because Pulumi registers a resource after its parent.
    */

@@ -172,13 +172,9 @@ export class RemoteScript extends command.remote.Command {
    * Returns one value of the script's result, for a value that is the same in every run on the same
    * server. In a preview, the value comes from the state if the script would run again. Resources
    * that use the value are then not shown as changed.
-   *
-   * @param otherwise value if the script is of an early release and did not print the value
    */
-  fact(key: string, otherwise?: string): pulumi.Output<string> {
-    return pulumi
-      .secret(this.#lastOutput)
-      .apply((line) => valueOf(line, key) ?? absent(key, otherwise));
+  fact(key: string): pulumi.Output<string> {
+    return pulumi.secret(this.#lastOutput).apply((line) => valueOf(line, key) ?? absent(key));
   }
 
   /**
@@ -189,9 +185,8 @@ export class RemoteScript extends command.remote.Command {
   }
 }
 
-function absent(key: string, otherwise?: string): string {
-  if (otherwise === undefined) throw new TypeError(`the script's result has no "${key}"`);
-  return otherwise;
+function absent(key: string): never {
+  throw new TypeError(`the script's result has no "${key}"`);
 }
 
 function valueOf(line: string, key: string): string | undefined {

@@ -169,14 +169,8 @@ export const getShownValue = (
 const serverInCommand = (command: unknown): string | undefined =>
   typeof command === "string" ? /^ {2}SERVER_ID=([\w-]+)/m.exec(command)?.[1] : undefined;
 
-/** Returns the ID of the server in a script's standard input, where early releases wrote the ID. */
-const serverInInput = (stdin: unknown): string | undefined =>
-  typeof stdin === "string" ? /^SERVER_ID='([^']+)'$/m.exec(stdin)?.[1] : undefined;
-
 /**
  * Returns the ID of the server in the inputs of a script. Returns undefined if it cannot be read.
  */
 export const findScriptServerId = (inputs: Readonly<Record<string, unknown>>): string | undefined =>
-  serverInCommand(inputs["create"]) ??
-  serverInCommand(inputs["delete"]) ??
-  serverInInput(inputs["stdin"]);
+  serverInCommand(inputs["create"]) ?? serverInCommand(inputs["delete"]);

@@ -63,10 +63,7 @@ function describeNameConflict(object: CloudObject, identities: ReadonlySet<strin
   if (mark && identities.has(mark.identity))
     return `which belongs to this cluster but is not in the state, and no failed run explains that: the state may be outdated; restore the newer state, or delete this ${object.kind} in the cloud, then run the same command again`;
   if (!mark) return "which no cluster of stackadm created; choose another cluster name";
-  const whose = `which belongs to another cluster '${mark.name}'`;
-  return mark.identity === ""
-    ? `${whose}; choose another cluster name`
-    : `${whose} (identity ${mark.identity}): this stack's state does not have that cluster; choose another cluster name, set PULUMI_BACKEND_URL to the backend with its state, or, if its state is lost, run \`stackadm orphans --identity ${mark.identity}\`, which lists the cluster's objects and shows how to delete them`;
+  return `which belongs to another cluster '${mark.name}' (identity ${mark.identity}): this stack's state does not have that cluster; choose another cluster name, set PULUMI_BACKEND_URL to the backend with its state, or, if its state is lost, run \`stackadm orphans --identity ${mark.identity}\`, which lists the cluster's objects and shows how to delete them`;
 }
 
 /**

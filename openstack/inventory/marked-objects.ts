@@ -18,7 +18,7 @@ import {
   type CloudObjectKind,
   type VisibleObjects,
 } from "./inventory.js";
-import { isIdentity, getOwnership, type OwnershipEvidence, type Ownership } from "./ownership.js";
+import { getOwnership, type OwnershipEvidence, type Ownership } from "./ownership.js";
 import { removeRoutesAndInterfaces } from "./router-interfaces.js";
 
 /** Object in the cloud that belongs to a cluster. Contains the cluster's mark and the evidence. */
@@ -37,22 +37,11 @@ export async function findMarkedObjects(
 }
 
 /** Returns the objects that belong to any cluster. */
-function markedIn(all: readonly CloudObject[]): OwnedObject[] {
-  const found = all.flatMap((object): OwnedObject[] => {
+const markedIn = (all: readonly CloudObject[]): OwnedObject[] =>
+  all.flatMap((object) => {
     const ownership = getOwnership(object);
     return ownership === undefined ? [] : [{ ...object, ...ownership }];
   });
-  const marks = new Map(found.map(({ id, mark }) => [id, mark]));
-  // In earlier releases, the name of a server group contained no identity. Such a server group
-  // belongs to a cluster if all its servers belong to this cluster.
-  const serverGroups = all.flatMap((group): OwnedObject[] => {
-    if (group.kind !== "server group" || marks.has(group.id)) return [];
-    const [mark, ...others] = group.members.map((id) => marks.get(id));
-    const same = others.every((other) => other?.identity === mark?.identity);
-    return mark && same ? [{ ...group, mark, claim: "server group of marked servers" }] : [];
-  });
-  return [...found, ...serverGroups];
-}
 
 /** Lists the objects in the project that belong to the clusters with these identities. */
 export async function findOwnedObjects(
@@ -67,9 +56,7 @@ export const filterOwnedObjects = (
   inventory: readonly CloudObject[],
   identities: ReadonlySet<string>,
 ): OwnedObject[] =>
-  markedIn(inventory).filter(
-    ({ mark }) => isIdentity(mark.identity) && identities.has(mark.identity),
-  );
+  markedIn(inventory).filter(({ mark }) => identities.has(mark.identity));
 
 const kept: ReadonlySet<OwnershipEvidence> = new Set([
   "volume of a PersistentVolume",

@@ -10,8 +10,7 @@ export type OwnershipEvidence =
   | "floating IP of a Service"
   | "security group of a Service"
   | "volume of a PersistentVolume"
-  | "snapshot of a PersistentVolume"
-  | "server group of marked servers";
+  | "snapshot of a PersistentVolume";
 
 /**
  * Cluster name and identity, which mark the cluster's objects in OpenStack. The name is only for
@@ -20,14 +19,11 @@ export type OwnershipEvidence =
  */
 export interface ClusterMark {
   readonly name: string;
-  /**
-   * Identity: 12 hexadecimal digits. Empty on objects of an early release, which created no
-   * identities. No state contains these objects.
-   */
+  /** Identity: 12 hexadecimal digits. */
   readonly identity: string;
 }
 
-/** Returns whether the text is a complete identity. An empty identity proves nothing. */
+/** Returns whether the text is a complete identity. */
 export const isIdentity = (text: string): boolean => /^[0-9a-f]{12}$/.test(text);
 
 /**
@@ -126,10 +122,11 @@ function ownMark(object: CloudObject): ClusterMark | undefined {
   const tagged = (key: string): string | undefined =>
     tags.find((tag) => tag.startsWith(`${key}=`))?.slice(key.length + 1);
   const name = tagged(clusterNameKey) ?? metadata[clusterNameKey];
-  const identity = tagged(identityKey) ?? metadata[identityKey] ?? "";
-  return name === undefined
-    ? readNameInCloud(clusterFromDescriptionOrName[kind]?.(object))
-    : { name, identity };
+  const identity = tagged(identityKey) ?? metadata[identityKey];
+  // A name without an identity proves nothing, because two clusters may have the same name.
+  return name !== undefined && identity !== undefined && isIdentity(identity)
+    ? { name, identity }
+    : readNameInCloud(clusterFromDescriptionOrName[kind]?.(object));
 }
 
 /** Returns the cluster in the metadata that Cinder CSI writes to volumes and snapshots. */

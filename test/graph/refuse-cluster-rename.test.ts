@@ -53,10 +53,6 @@ describe("refuseClusterRename", () => {
     await renamed("new", { old: cluster, ...others });
   });
 
-  it("accepts the new name if an earlier release has begun the rename", async () => {
-    await renamed("new", { ...living, new: cluster });
-  });
-
   it("runs in the program that reads the cluster from the settings", async () => {
     const run = (name: string): Promise<unknown> =>
       graph(

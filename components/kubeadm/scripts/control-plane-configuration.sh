@@ -22,8 +22,7 @@ write_configuration_files() {
 # Fetches the files that flags name from another control plane before a join. kubeadm writes the
 # first manifests from the cluster's configuration, which may still name former files. Also records
 # the settings of the other control plane as begun. Later steps then remove settings that are no
-# longer in the specification, even if the other machine and its records are deleted. Control planes
-# of earlier releases send no files.
+# longer in the specification, even if the other machine and its records are deleted.
 fetch_former_files() {
   local name data file
   ask_peers 60 files >"$join_directory/files" || return 0

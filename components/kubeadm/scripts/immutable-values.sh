@@ -13,35 +13,23 @@ freeze() { write "$frozen_file" 0600 "$FROZEN"$'\n'; }
 # Dies with a list of all values that differ from the record. Ignores paths that only the record or
 # only FROZEN contains. Records new paths.
 keep_frozen() {
-  local path value mode wrong='' given=$FROZEN
+  local path value wrong='' given=$FROZEN
   local -A kept=()
   # A mode of kube-proxy that is not recorded, or not in FROZEN, is iptables.
   [[ $'\n'$FROZEN == *$'\n'"$proxy_mode "* ]] || given+=$'\n'"$proxy_mode iptables"
   if [[ -e $frozen_file ]]; then
     while read -r path value; do kept[$path]=$value; done <"$frozen_file"
-    if [[ -z ${kept[$proxy_mode]-} ]]; then
-      # The first release recorded all fields of kube-proxy as one JSON object.
-      mode=$(sed -n 's/.*"mode":"\([a-z]*\)".*/\1/p' <<<"${kept[kubernetes.kubeProxy]-}")
-      kept[$proxy_mode]=${mode:-iptables}
-    fi
+    [[ -n ${kept[$proxy_mode]-} ]] || kept[$proxy_mode]=iptables
   fi
   while read -r path value; do
-    if [[ -z ${kept[$path]+there} ]] || same_value "${kept[$path]}" "$value"; then
+    if [[ -z ${kept[$path]+there} || ${kept[$path]} == "$value" ]]; then
       kept[$path]=$value
     else
       wrong+="; cluster.$path: ${kept[$path]} cannot become $value"
     fi
   done <<<"$given"
-  # Deletes the Kubernetes version, which a release without upgrades recorded.
-  unset 'kept[kubernetes.version]'
   [[ ${kept[$proxy_mode]-} != iptables ]] || unset "kept[$proxy_mode]"
   [[ -z $wrong ]] ||
     die_as INVALID_CONFIG "a living cluster keeps its values${wrong/;/:}; write the former values again, or destroy the cluster and create it again"
   for path in "${!kept[@]}"; do printf '%s %s\n' "$path" "${kept[$path]}"; done | sort | write "$frozen_file" 0600
 }
-
-# Compares two values. The fields of an object may have any order, because earlier releases recorded
-# the order of the specification.
-same_value() { [[ $1 == "$2" || $(fields "$1") == "$(fields "$2")" ]]; }
-
-fields() { tr '{,}' '\n' <<<"$1" | sort; }

@@ -79,7 +79,7 @@ describe("FrozenValues with a real engine", function () {
   const values = { "network.pods": "10.1.0.0/16", podNetwork: "a" };
   const changed = { "network.pods": "10.2.0.0/16", podNetwork: "b" };
 
-  it("records the values of a cluster of an earlier release without other changes", async () => {
+  it("records the values of a cluster without a record, and changes nothing else", async () => {
     want({ word: "one" });
     succeeded(await project.up());
     assert.deepEqual(happened(), ["made one"]);

@@ -79,11 +79,4 @@ describe("the cloud objects of a cluster", () => {
     const others = inventoryKinds.filter((kind) => !seen.has(kind));
     assert.deepEqual(others, ["volume snapshot", "key pair"]);
   });
-
-  it("keep the server group names of an earlier release", async () => {
-    const rows = await graph(() => new Cluster("dev", smallest), cloudAnswers);
-    const groups = rows.filter(({ type }) => inventoryKindOfType[type] === "server group");
-    assert.equal(groups.length, 2);
-    for (const { ignoreChanges } of groups) assert.deepEqual(ignoreChanges, ["name"]);
-  });
 });

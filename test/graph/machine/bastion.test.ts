@@ -149,50 +149,6 @@ describe("a bastion", () => {
     }
   });
 
-  describe("with the address name of an earlier release", () => {
-    /**
-     * Returns the aliases of the bastion's address, for a state in which the floating IP of the
-     * former name points to `fixedIp`.
-     */
-    const aliases = async (fixedIp: string | undefined): Promise<readonly string[]> => {
-      const state = {
-        "urn::dev-access-floating-ip": { type: "x", outputs: { fixedIp } },
-        "urn::dev-bastion-0-port": { type: "x", outputs: { allFixedIps: ["10.0.0.40"] } },
-      };
-      const lookup = (): Fields => {
-        if (fixedIp === undefined) throw new Error("no backend client is available");
-        return { outputs: state };
-      };
-      const lookups = {
-        ...cloudAnswers.lookups,
-        "pulumi:pulumi:readStackResourceOutputs": lookup,
-      };
-      const { rows } = await build({}, { ...cloudAnswers, lookups });
-      return ["dev-bastion-access", "dev-bastion-access-floating-ip"].flatMap((name) =>
-        named(rows, name).aliases.map((alias) => alias.replace(/^.*Cluster\$/, "")),
-      );
-    };
-    const type = "stackadm:access:EntryAddress";
-    const child = `${type}$openstack:networking/floatingIp:FloatingIp`;
-    const called = (name: string): string[] => [
-      `${type}::${name}`,
-      `${child}::${name}-floating-ip`,
-    ];
-
-    it("keeps its floating IP by an alias", async () => {
-      assert.deepEqual(await aliases("10.0.0.40"), called("dev-access"));
-      assert.deepEqual(
-        await aliases(undefined),
-        called("dev-access"),
-        "where the state cannot be asked",
-      );
-    });
-
-    it("does not adopt the floating IP of a control plane", async () => {
-      assert.deepEqual(await aliases("10.0.0.41"), called("dev-bastion-access-nothing"));
-    });
-  });
-
   it("is the only SSH entry from outside, and reaches all other machines", () => {
     const ssh = rules(built.rows).filter((name) => /-(ssh|ssh-onward|join-token)-from-/.test(name));
     assert.deepEqual(

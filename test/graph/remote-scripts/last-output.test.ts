@@ -58,14 +58,6 @@ describe("a fact of a script in a preview", () => {
     assert.equal(await fact({ ...ran, update: unfinishedCommandMarker }), "unknown");
   });
 
-  it("is the value from a script of an earlier release", async () => {
-    const stdin = `SERVER_ID='${server}'\n`;
-    assert.match(
-      JSON.stringify(await fact({ ...ran, create: "sudo -n bash -s create", stdin })),
-      /"of the state"/,
-    );
-  });
-
   it("is unknown without a script in the state", async () => {
     assert.equal(await fact({}), "unknown");
     assert.equal(await fact(ran, "command:local:Command"), "unknown");

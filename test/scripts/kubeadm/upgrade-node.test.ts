@@ -83,7 +83,7 @@ describe("the upgrade of a worker", () => {
     assert.deepEqual(deeds(run()), ["joined"], "nothing twice");
   });
 
-  it("changes nothing on a machine that an earlier release created with this version", () => {
+  it("changes nothing on a machine with this version and without a record", () => {
     machine.stub("kubelet", "echo Kubernetes v1.36.3");
     rmSync(join(machine.root, "var/lib/stackadm/kept-version"));
     assert.deepEqual(deeds(run()), ["joined"]);

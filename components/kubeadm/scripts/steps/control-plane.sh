@@ -17,7 +17,7 @@ readonly occasion=${1:-update}
 readonly init_digest_file=$state/init.begun first_admin=/etc/kubernetes/super-admin.conf
 
 control_plane() {
-  local name uid endpoint token='' peer_address='' authority='' init_started=''
+  local name uid token='' peer_address='' authority='' init_started=''
   require NODE_NAME ADDRESS KUBEADM_JOIN FROZEN API_NAME CERTIFICATE_NAMES JOIN_SIGNER MINT_SCRIPT NODE_RANGE KUBELET SCHEDULABLE
   require KUBERNETES_VERSION
   write_ssh_files
@@ -52,7 +52,6 @@ control_plane() {
   await_virtual_ip
   # Repeats until the API server answers: the result must never have an empty name or UID.
   poll 60 read_cluster_facts || die "the API server of $NODE_NAME does not return the name of the cluster"
-  check_endpoint_name
   # Undoes an interrupted teardown, because the control plane that ran the teardown may not exist
   # any more. A new cluster needs no such repair.
   [[ -n $init_started ]] || undo_teardown
@@ -73,13 +72,13 @@ has_left_cluster() {
   ((code == 3))
 }
 
-# Sets `name`, `uid` and `endpoint` from the cluster, with one request. The name in the settings may
+# Sets `name` and `uid` from the cluster, with one request. The name in the settings may
 # differ, but the names of load balancers contain the name with which the cluster was created.
 read_cluster_facts() {
   local said
   said=$(kubectl_admin -n kube-system get namespace/kube-system configmap/kubeadm-config \
     -o go-template='{{range .items}}{{if eq .kind "Namespace"}}uid: {{.metadata.uid}}{{else}}{{.data.ClusterConfiguration}}{{end}}{{"\n"}}{{end}}') || return 1
-  name=$(print_field clusterName "$said") uid=$(print_field uid "$said") endpoint=$(print_field controlPlaneEndpoint "$said")
+  name=$(print_field clusterName "$said") uid=$(print_field uid "$said")
   [[ -n $name && -n $uid ]]
 }
 
@@ -222,14 +221,6 @@ start_join() {
 check_authority() {
   [[ -z $CA_CERT_HASH || $authority == "$CA_CERT_HASH" ]] ||
     die "the control plane at $peer_address belongs to another cluster than the one that this stack made"
-}
-
-# Refuses several control planes in a cluster that the first release created, because the kubelets
-# of such a cluster use the address of one machine.
-check_endpoint_name() {
-  [[ -n $PEERS ]] || return 0
-  [[ $endpoint == "$API_NAME":* ]] ||
-    die_as INVALID_CONFIG "controlPlane.count: this cluster was made with its API at $endpoint and cannot have several control planes; write 1, or make a new cluster"
 }
 
 # Allows or prevents users' pods and load balancers on this control plane. kubeadm prevents both

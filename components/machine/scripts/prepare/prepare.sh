@@ -21,7 +21,6 @@ prepare() {
   keep_services
   write_kernel_settings
   write_proxy_files
-  protect_package_list
   check_clock
   trust_cloud
   mount_all_volumes
@@ -257,18 +256,9 @@ GUARD
 [Service]
 ExecStartPre=/usr/local/sbin/stackadm-guard $POD_RANGE $NODE_RANGE
 GUARD
-  forget_first_guard
   systemctl daemon-reload
   /usr/local/sbin/stackadm-guard "$POD_RANGE" "$NODE_RANGE" ||
     die "iptables on $(hostname) cannot keep pods away from the machines' own ports"
-}
-
-# Deletes the unit of the first release, which blocked access to the instance metadata only.
-forget_first_guard() {
-  local unit=/etc/systemd/system/stackadm-guard-metadata.service
-  [[ -e $unit ]] || return 0
-  systemctl disable stackadm-guard-metadata
-  rm -f "$unit" /usr/local/sbin/stackadm-guard-metadata
 }
 
 # Pulls images in the background. No step waits for the end, and kubelet uses the images that are

@@ -14,8 +14,6 @@ proxy_file() { awk -v name="$1" '$1 == name { print $2 }' <<<"$PROXY" | base64 -
 # Writes the files for apt and curl. Runs before any download.
 write_proxy_files() {
   local scheme
-  # An early release had one file for both schemes.
-  rm -f "$proxy_home/curl"
   if [[ -z $PROXY ]]; then
     rm -f "$proxy_for_apt" "$proxy_home/curl-http" "$proxy_home/curl-https"
   else

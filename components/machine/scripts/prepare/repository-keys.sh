@@ -11,12 +11,6 @@ write_source_list() {
     write "$package_list" "$(if has_login <<<"$PACKAGES_URL"; then printf 0600; else printf 0644; fi)"
 }
 
-# Makes a list with a password readable only for root, because an early release let every user read
-# the list.
-protect_package_list() {
-  if [[ -e $package_list ]] && has_login <"$package_list"; then chmod 0600 "$package_list"; fi
-}
-
 # Succeeds if a URL on standard input contains a user.
 has_login() { grep -q '://[^/[:space:]]*@'; }
 
@@ -147,5 +141,5 @@ print_expiry() {
 
 list_keys() { gpg --homedir "$volatile" --batch --no-autostart --show-keys --with-colons || :; }
 
-# Fails if the keyring contains other keys, which an early release trusted.
+# Fails if the keyring contains other keys.
 only_pinned_trusted() { [[ ! -e $keyring || $(primary_keys <"$keyring") == "$PACKAGES_KEY_FINGERPRINT" ]]; }

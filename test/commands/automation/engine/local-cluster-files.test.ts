@@ -67,48 +67,4 @@ describe("the kubeconfig files of stacks with the same name", function () {
       [true, true, false],
     );
   });
-
-  describe("at the path of an earlier release, which contained only the stack's name", () => {
-    let earlier: string;
-    beforeEach(() => {
-      earlier = embedder.state("kubeconfig-dev");
-      mkdirSync(dirname(earlier), { recursive: true });
-    });
-
-    it("move to the new path if they belong to the same cluster", async () => {
-      writeFileSync(earlier, cluster.kubeconfig);
-      const path = await embedder.service().kubeconfigFile("dev");
-      assert.deepEqual([read(path), existsSync(earlier)], [cluster.kubeconfig, false]);
-    });
-
-    it("are deleted with their cluster", async () => {
-      writeFileSync(earlier, cluster.kubeconfig);
-      holdCluster();
-      await embedder.service().destroy("dev");
-      assert.deepEqual([existsSync(earlier), existsSync(embedder.kubeconfig())], [false, false]);
-    });
-
-    it("move to the new path and stay if the engine fails", async () => {
-      writeFileSync(earlier, cluster.kubeconfig);
-      holdCluster();
-      embedder.engine.runs({ destroy: { code: 255, stderr: "error: no\n" } });
-      await assert.rejects(embedder.service().destroy("dev"));
-      assert.deepEqual(
-        [existsSync(earlier), read(embedder.kubeconfig())],
-        [false, cluster.kubeconfig],
-      );
-    });
-
-    it("stay unchanged if they belong to another cluster or contain no kubeconfig", async () => {
-      for (const text of [ofAnother(1), "of a cluster that was"]) {
-        writeFileSync(earlier, text);
-        const path = await embedder.service().kubeconfigFile("dev");
-        assert.deepEqual([read(path), read(earlier)], [cluster.kubeconfig, text]);
-        holdCluster();
-        await embedder.service().destroy("dev");
-        assert.deepEqual([existsSync(path), read(earlier)], [false, text]);
-        embedder.engine.state({});
-      }
-    });
-  });
 });

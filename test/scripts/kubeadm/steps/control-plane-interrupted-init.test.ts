@@ -107,7 +107,7 @@ describe("kubeadm init after a failed attempt", () => {
     assert.match(third[1] ?? "", fresh);
   });
 
-  it("resets the machine first if the attempt of an earlier release left no record", () => {
+  it("resets the machine first if the attempt left no record", () => {
     machine.put("var/lib/stackadm/init.begun", "");
     assert.equal(kubeadm(run())[0], "reset -f");
   });

@@ -251,12 +251,6 @@ describe("control-plane.sh", () => {
     assert.equal(machine.file(frozen), `${other}\n`);
   });
 
-  it("accepts a control plane of an earlier release with fewer values, and stores the new values", () => {
-    run({ FROZEN: "network.pods 10.244.0.0/16" });
-    assert.equal(run().code, 0);
-    assert.equal(machine.file(frozen), `${controlPlaneValues.FROZEN}\n`);
-  });
-
   it("admits only certificates of the program's signer, from the machines' range only", () => {
     run();
     assert.equal(

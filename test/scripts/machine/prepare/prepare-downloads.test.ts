@@ -190,12 +190,6 @@ describe("the download settings of prepare.sh", () => {
       assert.equal(restarts(run({ PROXY: proxied })), 0);
     });
 
-    it("deletes the file of an earlier release", () => {
-      machine.put("var/lib/stackadm/proxy/curl", "CANARY\n");
-      run({ PROXY: proxied });
-      assert.equal(machine.file("var/lib/stackadm/proxy/curl"), undefined);
-    });
-
     it("is used for the first download of the repository key", () => {
       fresh();
       const key = run({ PROXY: proxied }).calls.find(downloads) ?? "";

@@ -67,11 +67,4 @@ describe("the pod guard of prepare.sh", () => {
     assert.equal(code, 1);
     assert.match(stderr, /\nreason: iptables on machine cannot keep pods away/);
   });
-
-  it("deletes the unit of an earlier release", () => {
-    const unit = "etc/systemd/system/stackadm-guard-metadata.service";
-    machine.put(unit);
-    assert.ok(run().calls.includes("systemctl disable stackadm-guard-metadata"));
-    assert.equal(machine.file(unit), undefined);
-  });
 });

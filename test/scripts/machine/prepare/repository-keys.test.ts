@@ -50,7 +50,7 @@ describe("a file with two repository keys", () => {
     assert.equal(machine.file(keyring), undefined);
   });
 
-  it("loses a second key that an earlier release trusted, and is downloaded only in this case", () => {
+  it("loses a second key in the keyring, and is downloaded only in this case", () => {
     run(second);
     machine.put(keyring, readFileSync(file, "utf8"));
     run(second);

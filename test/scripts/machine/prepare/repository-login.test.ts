@@ -63,14 +63,6 @@ describe("a login in kubernetes.packages.url", () => {
     assert.deepEqual(other.logins, [""]);
   });
 
-  it("is hidden in a source list of an earlier release, even if the password changed", async () => {
-    await prepare();
-    machine.put(list, `deb [signed-by=/k.asc] ${address("jane:old@")} /\n`);
-    chmodSync(join(machine.root, list), 0o644);
-    await prepare(address(""));
-    assert.equal(mode(), 0o600);
-  });
-
   it("is optional, and a source list without login stays readable by all users", async () => {
     await prepare(address(""));
     assert.equal(mode(), 0o644);

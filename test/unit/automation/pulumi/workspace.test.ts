@@ -151,22 +151,6 @@ describe("workspace of a stack", () => {
     assert.notEqual(of("postgres://me:one@host/b"), of("postgres://you:one@host/b"));
   });
 
-  it("takes the salt that an earlier release kept, for each project in the shared directory", () => {
-    const earlier = join(state, "stackadm", "work", "file-b", "dev", "Pulumi.dev.yaml");
-    mkdirSync(dirname(earlier), { recursive: true });
-    writeFileSync(earlier, `config: {}\nencryptionsalt: ${salt}\n`);
-    const saltOf = (directory: string): unknown =>
-      (parse(readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8")) as Record<string, unknown>)[
-        "encryptionsalt"
-      ];
-    assert.equal(saltOf(prepare().directory), salt);
-    writeFileSync(join(project, "Pulumi.yaml"), "name: other\nruntime: nodejs\n");
-    assert.equal(saltOf(prepare().directory), salt);
-    rmSync(earlier);
-    assert.equal(saltOf(prepare().directory), salt);
-    assert.equal(saltOf(prepare({ backend: "file:///c" }).directory), undefined);
-  });
-
   it("uses settings that the caller passes as text instead of the file's", () => {
     const { directory } = prepare({ stack: "given", settings: "config: { thing:b: 3 }\n" });
     const copy = readFileSync(join(directory, "Pulumi.given.yaml"), "utf8");

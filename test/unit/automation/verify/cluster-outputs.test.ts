@@ -152,12 +152,6 @@ describe("findSshRoute", () => {
     });
   });
 
-  it("leads through the only entry machine in outputs of an earlier release", () => {
-    const target = wayTo({});
-    assert.equal(target?.proxy?.host, "203.0.113.7");
-    assert.equal(target.user, "debian");
-  });
-
   it("returns nothing if a machine on the route is missing or has no known key", () => {
     const without = (name: string): string[] => hostKeys.filter((line) => !line.startsWith(name));
     assert.equal(wayTo({ sshThrough: "d" }, without("w")), undefined);

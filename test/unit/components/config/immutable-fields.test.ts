@@ -89,7 +89,7 @@ describe("frozen values of a cluster", () => {
     );
   });
 
-  it("contain a pod network's kind and its frozen options, in the format of earlier releases", () => {
+  it("contain a pod network's kind and its frozen options", () => {
     const kept = (podNetwork: ClusterArgs["podNetwork"]) =>
       collectFrozenValues(specOf({ podNetwork })).podNetwork;
     assert.equal(kept(undefined), "kube-router");
@@ -284,17 +284,6 @@ describe("frozen values of a cluster", () => {
     );
   });
 
-  it("are compared with the single value of all fields that an earlier release recorded", () => {
-    const kubelet = { maxPods: 50, cgroupDriver: "cgroupfs" };
-    const before = { "kubernetes.kubelet": JSON.stringify(kubelet), "kubernetes.kubeProxy": "{}" };
-    const now = (fields: object) =>
-      collectFrozenValues(specOf({ kubernetes: { kubelet: fields as never } }));
-    const was = { ...now({}), ...before };
-    assert.deepEqual(findFrozenValueChanges(was, now({ ...kubelet, maxPods: 60 })), []);
-    const [found] = findFrozenValueChanges(was, now({}));
-    assert.equal(found?.path, "cluster.kubernetes.kubelet.cgroupDriver");
-  });
-
   it("include the validity of the cluster's authorities, which are created once", () => {
     const certificates = { authorityValidity: "43800h" };
     const path = "cluster.kubernetes.certificates.authorityValidity";
@@ -341,7 +330,7 @@ describe("frozen values of a cluster", () => {
     );
   });
 
-  it("have one line per value, as in earlier releases", () => {
+  it("have one line per value", () => {
     const lines = renderFrozenValues(collectFrozenValues(specOf())).split("\n");
     assert.ok(lines.includes("network.pods 10.244.0.0/16"));
     assert.ok(lines.includes("podNetwork kube-router"));

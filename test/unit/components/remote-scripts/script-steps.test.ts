@@ -182,16 +182,14 @@ describe("renderStepCommand", () => {
     ]);
   });
 
-  it("names the server, as the standard input did in earlier releases", () => {
+  it("names the server", () => {
     const command = renderStepCommand(step("true"), "up", {
       SERVER_ID: "a-b",
       SERVER_PATH: "a-b,c",
     });
-    assert.equal(findScriptServerId({ create: command, stdin: "" }), "a-b");
+    assert.equal(findScriptServerId({ create: command }), "a-b");
     assert.equal(findScriptServerId({ delete: command }), "a-b");
-    const stdin = "A='x'\nSERVER_ID='a-b'\nSERVER_PATH='a-b'\n";
-    assert.equal(findScriptServerId({ create: "sudo -n bash -s create", stdin }), "a-b");
-    assert.equal(findScriptServerId({ create: "of a release that did not say" }), undefined);
+    assert.equal(findScriptServerId({ create: "another command" }), undefined);
   });
 
   it("shows a digest of a long value", () => {

@@ -82,34 +82,6 @@ describe("objects that a cluster left", () => {
     );
   });
 
-  it("include an earlier release's server group exactly if all its servers are the cluster's", async () => {
-    cloud.on("GET /compute/servers/detail", {
-      body: {
-        servers: [
-          { id: "s", name: "dev-general-0", metadata: getClusterMetadata(mark) },
-          { id: "t", name: "foreign" },
-          { id: "u", name: "dev-general-0", metadata: getClusterMetadata(other) },
-        ],
-      },
-    });
-    cloud.on("GET /compute/os-server-groups", {
-      body: {
-        server_groups: [
-          { id: "mine", name: "dev-general", members: ["s"] },
-          { id: "shared", name: "dev-shared", members: ["s", "t"] },
-          { id: "theirs", name: "dev-general", members: ["u"] },
-          { id: "mixed", name: "dev-general", members: ["s", "u"] },
-          { id: "empty", name: "dev-general", members: [] },
-        ],
-      },
-    });
-    const found = await findOwnedObjects(await cloud.connect(), identities);
-    assert.deepEqual(
-      found.map(({ id, claim }) => `${id}: ${claim}`),
-      ["s: marked by stackadm", "mine: server group of marked servers"],
-    );
-  });
-
   it("are deleted so that none is in use: balancers, servers, router without routes, network", async () => {
     const orphans = (
       [
