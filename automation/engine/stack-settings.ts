@@ -1,4 +1,3 @@
-import { parse } from "yaml";
 import {
   openstackPluginVersions,
   type PulumiOpenstackVersion,
@@ -14,6 +13,7 @@ import { findPlainTextSecrets } from "../../components/config/plain-text-secrets
 import { readSiteFile } from "../../components/config/site-file.js";
 import type { PinnedFileDirectories } from "../../components/lookup/pinned-files.js";
 import { Failure } from "../../base/failures/failure.js";
+import { parseYaml } from "../../base/yaml.js";
 
 export interface SpecSources {
   readonly project: string;
@@ -36,7 +36,7 @@ export interface SpecSources {
 type SettingsSource = Pick<SpecSources, "project" | "settings">;
 
 const configIn = (text: string): Readonly<Record<string, unknown>> => {
-  const settings = parse(text) as unknown;
+  const settings = parseYaml(text);
   const config = isPlainObject(settings) ? settings["config"] : undefined;
   return isPlainObject(config) ? config : {};
 };
