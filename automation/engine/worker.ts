@@ -174,7 +174,9 @@ async function serve(request: OperationRequest): Promise<void> {
   if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();
   send(workerReplySchema.parse(reply));
   process.removeAllListeners("disconnect");
-  if (process.connected) process.disconnect();
+  // Without a parent, no other process would end a process whose program keeps handles open.
+  if (!process.connected) process.exit();
+  process.disconnect();
 }
 
 /**
@@ -192,7 +194,14 @@ function begin(message: unknown): void {
   const environment = environmentMessageSchema.safeParse(message);
   if (environment.success) {
     applyPlace(environment.data);
-    process.once("message", begin);
+    /*
+ * If the parent is killed, writes to the standard streams fail. An unhandled error of a stream is an
+ * uncaught exception, which the SDK reports on standard error. This report fails in the same way, so
+ * the process would never end and would use a whole processor.
+ */
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+
+process.once("message", begin);
     return;
   }
   const early = loadProgramMessageSchema.safeParse(message);
@@ -214,5 +223,12 @@ function begin(message: unknown): void {
   if (program !== undefined) void loadProgram(program).catch(() => undefined);
   void pulumiCommand().catch(() => undefined);
 }
+
+/*
+ * If the parent is killed, writes to the standard streams fail. An unhandled error of a stream is an
+ * uncaught exception, which the SDK reports on standard error. This report fails in the same way, so
+ * the process would never end and would use a whole processor.
+ */
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 
 process.once("message", begin);
