@@ -8,6 +8,10 @@ umask 022
 # command before expansion, so it contains no values and no secrets.
 trap 'failed_command=$BASH_COMMAND' ERR
 
+# The image may set proxies in /etc/environment. kubectl and curl would then send requests to the
+# cluster to a proxy. Downloads use the proxy of network.proxy.
+unset {http,https,ftp,all,no}_proxy {HTTP,HTTPS,FTP,ALL,NO}_PROXY
+
 readonly state=/var/lib/stackadm
 readonly volatile=/run/stackadm
 
