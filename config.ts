@@ -16,18 +16,21 @@ import {
 import { createConfigError } from "./components/pulumi/errors.js";
 import { isConfigSecret } from "./components/pulumi/pulumi-internals.js";
 import { withSiteDefaults } from "./components/config/site-defaults.js";
+import { withRecordedDefaults } from "./components/config/recorded-defaults.js";
+import { readRecordedValues } from "./components/lifecycle/immutable-values.js";
 
 /** Returns the name of the file with the stack's configuration. */
 export const getStackConfigFile = (): string => `Pulumi.${pulumi.getStack()}.yaml`;
 
 /**
  * Returns the specification: `cluster` in the stack's configuration, completed by the site's
- * defaults. Throws one error with all problems. No other function reads the stack's configuration.
+ * defaults and by the recorded defaults of an existing cluster. Throws one error with all problems. No other function reads the stack's configuration.
  */
-export function readConfig(): ClusterSpec {
+export async function readConfig(): Promise<ClusterSpec> {
   const stack = pulumi.getStack();
   const written = new pulumi.Config().getObject<unknown>("cluster") ?? {};
-  const args = mergeDefaults({ name: stack }, withSiteDefaults(written, process.env));
+  const given = mergeDefaults({ name: stack }, withSiteDefaults(written, process.env));
+  const args = withRecordedDefaults(given, await readRecordedValues(nameIn(given)));
   const result = validateClusterSpec(withLoginKey(args), getPinnedFileDirectories(process.env));
   if ("problems" in result) throw createConfigError(getStackConfigFile(), result.problems);
   // The SDK returns decrypted secrets, so encrypted secrets look like plain text here. Plain text
@@ -37,6 +40,10 @@ export function readConfig(): ClusterSpec {
     throw createConfigError(getStackConfigFile(), open);
   return result.spec;
 }
+
+/** Returns the name of the cluster. An invalid name gives an empty text. */
+const nameIn = (args: unknown): string =>
+  isPlainObject(args) && typeof args["name"] === "string" ? args["name"] : "";
 
 /**
  * Returns the access of the user who runs the program: the cloud and the ssh-agent that environment

@@ -4,7 +4,7 @@ import { getOperatorContext, readConfig, getStackConfigFile } from "./config.js"
 
 // Pulumi program for `pulumi up` and the Automation API. Importing this file creates nothing.
 async function program(): Promise<Record<string, unknown>> {
-  const spec = readConfig();
+  const spec = await readConfig();
   await refuseClusterRename(spec.name, getStackConfigFile());
   const who = getOperatorContext();
   const asking = lookUpCloud(requiredLookups(spec), {}, who);

@@ -1,4 +1,4 @@
-import { Document, Schema, visit, type ScalarTag } from "yaml";
+import { Document, parse, parseDocument, Schema, visit, type ScalarTag } from "yaml";
 
 /**
  * Patterns of unquoted texts that some YAML readers do not read as strings. The YAML 1.1 schema
@@ -47,3 +47,15 @@ export function toYaml(value: unknown): string {
   });
   return document.toString({ lineWidth: 0 }).replaceAll(new RegExp(unprintable, "g"), escaped);
 }
+
+/*
+ * Merge keys (`<<`) are resolved, as Pulumi, openstacksdk and OpenStack's provider resolve them in
+ * the files that they share with this program.
+ */
+
+/** Parses a YAML file as a document, which can be changed and written again. */
+export const parseYamlDocument = (text: string): Document.Parsed =>
+  parseDocument(text, { merge: true });
+
+/** Returns the content of a YAML file. Throws if the text is not YAML. */
+export const parseYaml = (text: string): unknown => parse(text, { merge: true });

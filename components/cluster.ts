@@ -135,7 +135,10 @@ export class Cluster extends Component {
     const frozen = this.makeFirst(
       FrozenValues,
       frozenValuesName,
-      getFrozenValues(spec, cloud, operator),
+      getFrozenValues(spec, cloud, {
+        operator,
+        versionWritten: written.kubernetes?.version !== undefined,
+      }),
     );
     this.identity = this.make(ClusterIdentity, "identity", { protect: spec.protect }).identity;
     const { timeoutFactor } = spec;

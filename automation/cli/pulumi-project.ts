@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { parseDocument } from "yaml";
+import { parseYamlDocument } from "../../base/yaml.js";
 import { getPackageRoot } from "../../base/paths.js";
 import { Failure } from "../../base/failures/failure.js";
 import { findProgramModulePath } from "../pulumi/workspace.js";
@@ -84,7 +84,7 @@ const languageOf = (runtime: unknown): unknown =>
 /** Returns the parsed content of Pulumi.yaml. */
 function readProject(directory: string): Readonly<Record<string, unknown>> {
   const file = join(directory, fileName);
-  const document = parseDocument(readFileSync(file, "utf8"));
+  const document = parseYamlDocument(readFileSync(file, "utf8"));
   const [wrong] = document.errors;
   if (wrong) {
     const [what = ""] = wrong.message.split(/:?\n/);

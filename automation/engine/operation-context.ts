@@ -16,7 +16,12 @@ import { convertEngineEvent, type OperationEventListener } from "./operation-eve
 import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
 import type { EngineOperationName, OperationRequest } from "./worker-messages.js";
 import { readClusterSpec, type SpecSources } from "./stack-settings.js";
-import { readState, type StateAccess } from "../pulumi/stack-state.js";
+import {
+  findRecordedValues,
+  readState,
+  type StateAccess,
+  type StateExport,
+} from "../pulumi/stack-state.js";
 import { getAbortFailure } from "../../base/failures/cancellation.js";
 import { UnconfirmedCreates } from "./unconfirmed-creates.js";
 import { markInterruptedScripts, InterruptedScripts } from "./interrupted-scripts.js";
@@ -42,6 +47,11 @@ export type EngineRunFlags = Pick<
   OperationRequest,
   "expectNoChanges" | "exclude" | "refresh" | "target"
 >;
+
+interface SpecOptions {
+  readonly files?: boolean;
+  readonly state?: StateExport | undefined;
+}
 
 /** Collects events of the engine, and determines whether the engine changed anything. */
 class EngineWork {
@@ -192,9 +202,10 @@ export class StackOperation {
 
   /**
    * Returns the specification from the settings. Throws one error that lists all problems. With
-   * `files`, also checks the files that the specification names.
+   * `files`, also checks the files that the specification names. With `state`, a setting that is not
+   * written has the value that the existing cluster recorded.
    */
-  async spec({ files = false }: { readonly files?: boolean } = {}): Promise<ClusterSpec> {
+  async spec({ files = false, state }: SpecOptions = {}): Promise<ClusterSpec> {
     const { env } = this.service;
     const socket = env["SSH_AUTH_SOCK"] ?? "";
     return readClusterSpec({
@@ -202,6 +213,7 @@ export class StackOperation {
       siteFile: env["STACKADM_SITE"],
       agentKeys: socket === "" ? [] : await readAgentKeys(socket, env),
       ...(files && { files: getPinnedFileDirectories(this.service.env, this.directory) }),
+      recorded: (cluster) => findRecordedValues(state, cluster),
     });
   }
 

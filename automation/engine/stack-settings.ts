@@ -1,4 +1,3 @@
-import { parse } from "yaml";
 import {
   openstackPluginVersions,
   type PulumiOpenstackVersion,
@@ -11,9 +10,12 @@ import {
   choosePublicKey,
 } from "../../components/schema/merge-defaults.js";
 import { findPlainTextSecrets } from "../../components/config/plain-text-secrets.js";
+import type { FrozenValuesByPath } from "../../components/config/immutable-fields.js";
+import { withRecordedDefaults } from "../../components/config/recorded-defaults.js";
 import { readSiteFile } from "../../components/config/site-file.js";
 import type { PinnedFileDirectories } from "../../components/lookup/pinned-files.js";
 import { Failure } from "../../base/failures/failure.js";
+import { parseYaml } from "../../base/yaml.js";
 
 export interface SpecSources {
   readonly project: string;
@@ -31,12 +33,17 @@ export interface SpecSources {
    * Directories that contain the files which the settings name. Absent: the files are not checked.
    */
   readonly files?: PinnedFileDirectories;
+  /**
+   * Returns the frozen values in the state of the cluster with this name. Absent: the state is not
+   * known, and settings that are not written have this release's defaults.
+   */
+  readonly recorded?: (cluster: string) => FrozenValuesByPath | undefined;
 }
 
 type SettingsSource = Pick<SpecSources, "project" | "settings">;
 
 const configIn = (text: string): Readonly<Record<string, unknown>> => {
-  const settings = parse(text) as unknown;
+  const settings = parseYaml(text);
   const config = isPlainObject(settings) ? settings["config"] : undefined;
   return isPlainObject(config) ? config : {};
 };
@@ -92,7 +99,8 @@ export function readClusterSpec(sources: SpecSources): ClusterSpec {
   if ("problem" in read) throw invalid("The environment", [read.problem]);
   const publicKey = choosePublicKey(sources.agentKeys ?? []);
   const defaults = { name: sources.stack, ssh: publicKey === undefined ? {} : { publicKey } };
-  const args = mergeDefaults(mergeDefaults(defaults, read.site), writtenIn(sources) ?? {});
+  const given = mergeDefaults(mergeDefaults(defaults, read.site), writtenIn(sources) ?? {});
+  const args = withRecordedDefaults(given, sources.recorded?.(readNameAndProtection(sources).name));
   const { files } = sources;
   const result = files === undefined ? parseClusterSpec(args) : validateClusterSpec(args, files);
   const file = `Pulumi.${sources.stack}.yaml`;

@@ -4,9 +4,11 @@ import type { StackOperation } from "../engine/operation-context.js";
 import type { PreflightRunOptions, StatusResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { readClusterStatus } from "../health/cluster-status.js";
+import { findNewerVersion } from "../preflight/newer-version.js";
 import { collectPreflightFindings } from "../preflight/preflight.js";
 import { Failure } from "../../base/failures/failure.js";
 import {
+  isEmptyStack,
   readOutputs,
   readState,
   type SecretOutputForm,
@@ -55,7 +57,11 @@ export async function runPreflight(
   run: StackOperation,
   options: PreflightRunOptions,
 ): Promise<Finding[]> {
-  const [spec, state] = await Promise.all([run.spec({ files: true }), readState(run.access)]);
+  const state = await readState(run.access);
+  const spec = await run.spec({ files: true, state });
   await requireSameLocation({ run, state });
-  return collectPreflightFindings(run, spec, state, options);
+  return [
+    ...(await collectPreflightFindings(run, spec, state, options)),
+    ...(isEmptyStack(state) ? [] : findNewerVersion(spec.kubernetes.version)),
+  ];
 }

@@ -5,7 +5,7 @@ import type { StateExport, StateResource } from "./stack-state.js";
  * Stores the IDs of retained objects in the state, in the resource that creates the cluster's
  * identity. A destroy deletes all objects with this identity, and must recognise retained objects.
  * The engine removes resources with `retainOnDelete` from the state, so the IDs are stored before
- * the destroy (docs/decisions/0004-identity.md). Performs no input or output.
+ * the destroy (docs/decisions/0007-retained-objects.md). Performs no input or output.
  */
 
 /**

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import type { FrozenValuesByPath } from "../../components/config/immutable-fields.js";
 import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
 import { Failure, recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
@@ -228,6 +229,22 @@ export const findClusterComponents = (state: StateExport | undefined): Map<strin
       return identity ? [identity] : [];
     }),
   );
+
+/**
+ * Returns the frozen values that the state records for the cluster with this name (see
+ * components/lifecycle/immutable-values.ts). Undefined: the state has no such cluster.
+ */
+export function findRecordedValues(
+  state: StateExport | undefined,
+  cluster: string,
+): FrozenValuesByPath | undefined {
+  const recorded = (state?.deployment.resources ?? []).find(({ urn }) =>
+    urn.endsWith(`::${cluster}-frozen`),
+  );
+  return recordedValuesSchema.safeParse(recorded?.outputs).data?.environment;
+}
+
+const recordedValuesSchema = z.looseObject({ environment: z.record(z.string(), z.string()) });
 
 export const findClusterIdentities = (state: StateExport | undefined): Set<string> =>
   new Set(findClusterComponents(state).keys());

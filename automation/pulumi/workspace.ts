@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isMap, parseDocument } from "yaml";
+import { isMap } from "yaml";
+import { parseYamlDocument } from "../../base/yaml.js";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import { withLock } from "../../base/file-lock.js";
 import { getPackageRoot, getStatePath } from "../../base/paths.js";
@@ -66,7 +67,7 @@ export function readStackFile(projectDirectory: string, stack: string): string {
       `Copy Pulumi.dev.yaml to Pulumi.${stack}.yaml and change its values, or name the directory of another project with --cwd.`,
     );
   const settings = readFileSync(path, "utf8");
-  const [wrong] = parseDocument(settings).errors;
+  const [wrong] = parseYamlDocument(settings).errors;
   if (!wrong) return settings;
   const [what = ""] = wrong.message.split(/:?\n/);
   throw new Failure(
@@ -81,18 +82,18 @@ export function readStackFile(projectDirectory: string, stack: string): string {
  * name another secrets provider.
  */
 export function usesPassphrase(settings: string): boolean {
-  const document = parseDocument(settings);
+  const document = parseYamlDocument(settings);
   const provider = isMap(document.contents) ? document.get("secretsprovider") : undefined;
   return typeof provider !== "string" || provider === "passphrase";
 }
 
 /** Copies the salt or the secrets provider from `earlier` settings, if `settings` have none. */
 export function copySecretsProvider(settings: string, earlier: string | undefined): string {
-  const document = parseDocument(settings);
+  const document = parseYamlDocument(settings);
   if (!isMap(document.contents)) return copySecretsProvider("config: {}\n", earlier);
   const own = secretsKeys.some((key) => document.has(key));
   if (!own && earlier !== undefined) {
-    const before = parseDocument(earlier);
+    const before = parseYamlDocument(earlier);
     for (const key of secretsKeys) {
       const value = before.get(key);
       if (typeof value === "string") document.set(key, value);
@@ -126,11 +127,11 @@ interface Copied {
 
 function copyOf(
   options: StackWorkspaceOptions,
-): Copied & { readonly project: ReturnType<typeof parseDocument> } {
+): Copied & { readonly project: ReturnType<typeof parseYamlDocument> } {
   const { stack, projectDirectory: from = getPackageRoot() } = options;
   requireStackName(stack);
   const settings = options.settings ?? readStackFile(from, stack);
-  const project = parseDocument(readFileSync(join(from, "Pulumi.yaml"), "utf8"));
+  const project = parseYamlDocument(readFileSync(join(from, "Pulumi.yaml"), "utf8"));
   const name = project.get("name");
   if (typeof name !== "string") throw new Failure("FAILED", `${from}/Pulumi.yaml has no name.`);
   const directory = directoryOf(options, name);
@@ -146,7 +147,7 @@ function copyOf(
  */
 export function prepareWorkDirectory(options: StackWorkspaceOptions): StackWorkspace {
   const { workspace, project, ...copied } = copyOf(options);
-  requireSameCloud(parseDocument(copied.settings), `Pulumi.${workspace.stack}.yaml`);
+  requireSameCloud(parseYamlDocument(copied.settings), `Pulumi.${workspace.stack}.yaml`);
   requireSameCloud(project, "Pulumi.yaml");
   if (!existsSync(copied.file)) writeSettings(copied);
   // The program runs inline, so options of the Node language host have no effect and are removed.
@@ -207,7 +208,7 @@ const cloudSettingsPattern =
  * the environment. With another cloud in the settings, the commands would search for the cluster's
  * objects, and delete objects, in the wrong project.
  */
-function requireSameCloud(settings: ReturnType<typeof parseDocument>, file: string): void {
+function requireSameCloud(settings: ReturnType<typeof parseYamlDocument>, file: string): void {
   const found: unknown = settings.get("config");
   const keys = isMap(found) ? found.items.map(({ key }) => String(key)) : [];
   const wrong = keys.filter((key) => cloudSettingsPattern.test(key));

@@ -32,7 +32,7 @@ import { parseUrn, getShortType } from "../pulumi/urn.js";
  * a load balancer, Octavia accepts only the request that deletes it with all its parts. OpenStack's
  * provider changes single parts, so it cannot repair the load balancer. The provider also fails if
  * the load balancer does not exist. A refresh does not show these problems
- * (docs/decisions/0019-repair.md).
+ * (docs/decisions/0051-broken-load-balancers.md).
  */
 
 const balancerType = "openstack:loadbalancer/loadBalancer:LoadBalancer";

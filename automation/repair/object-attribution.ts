@@ -1,4 +1,4 @@
-import type { CloudObject, CloudObjectKind } from "../../openstack/inventory/inventory.js";
+import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import {
   isKeptUnlessRequested,
   filterOwnedObjects,
@@ -10,7 +10,7 @@ import { isWithinPeriods, type RunPeriod } from "../pulumi/run-history.js";
 /*
  * Determines the owner of an object that a run of this stack may have created but not recorded in
  * the state. left-behind-servers.ts determines the owner of servers without a pending
- * operation (docs/decisions/0019-repair.md). Pure.
+ * operation (docs/decisions/0049-object-attribution.md). Pure.
  */
 
 /** Facts about the stack, from which the owner of an object is derived. */

@@ -156,7 +156,7 @@ const ofOperator: ReadonlySet<string> = new Set([
 ]);
 
 /** Path of kube-proxy's mode. Its default depends on the pod network. */
-const kubeProxyModePath = "kubernetes.kubeProxy.mode";
+export const kubeProxyModePath = "kubernetes.kubeProxy.mode";
 
 /**
  * Error messages for paths that are not arguments. The usual message would ask the user to write
@@ -189,6 +189,12 @@ const loginPath = "ssh.user";
 
 /** Path of the Kubernetes version. A change is an upgrade, which plan/upgrades.ts checks. */
 export const versionFieldPath = "kubernetes.version";
+
+/**
+ * Path of Octavia's driver. A change is not refused. The value is recorded, so that an existing
+ * cluster keeps its driver if a newer release has another default (recorded-defaults.ts).
+ */
+export const loadBalancerProviderPath = "loadBalancer.provider";
 
 /**
  * Paths of the generations of control planes and of machines that are not nodes.
@@ -225,6 +231,7 @@ export function collectFrozenValues(spec: ClusterSpec): FrozenValuesByPath {
   const found = [
     ...frozenIn(schemaOfClusters, spec, ""),
     [versionFieldPath, spec.kubernetes.version] as [string, string],
+    [loadBalancerProviderPath, spec.loadBalancer.provider] as [string, string],
     ...keptOfFields("kubernetes.kubelet", spec.kubernetes.kubelet),
     ...keptOfFields("kubernetes.kubeProxy", spec.kubernetes.kubeProxy),
     ...listReplaceableFloatingIps(spec).map(([path, given]): [string, string] => [
@@ -265,15 +272,19 @@ export const renderFrozenValues = (values: FrozenValuesByPath): string =>
     )
     .filter(
       ([path]) =>
-        !isGeneration(path) && !isReplaceableFloatingIpPath(path) && path !== versionFieldPath,
+        !isGeneration(path) && !isReplaceableFloatingIpPath(path) && !isOnlyRecorded(path),
     )
     .map(([path, value]) => `${path} ${value}`)
     .sort()
     .join("\n");
 
+/** Returns whether the value is recorded only, or other code checks its change. */
+const isOnlyRecorded = (path: string): boolean =>
+  path === versionFieldPath || path === loadBalancerProviderPath;
+
 /** Returns whether a frozen value may change after all, or other code checks its change. */
 const mayChange = (path: string): boolean =>
-  isGeneration(path) || isVolume(path) || path === versionFieldPath;
+  isGeneration(path) || isVolume(path) || isOnlyRecorded(path);
 
 /** Returns " again", except for a value that the user may never have written. */
 const againOf = (path: string): string => (path === kubeProxyModePath ? "" : " again");

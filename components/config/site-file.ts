@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parse } from "yaml";
+import { parseYaml } from "../../base/yaml.js";
 import { isPlainObject, type PlainObject } from "../schema/merge-defaults.js";
 
 type Site =
@@ -14,7 +14,7 @@ export function readSiteFile(file: string | undefined): Site {
   if (file === undefined || file === "") return { site: {} };
   let reason = `${file} holds no settings`;
   try {
-    const site: unknown = parse(readFileSync(file, "utf8")) ?? {};
+    const site: unknown = parseYaml(readFileSync(file, "utf8")) ?? {};
     if (isPlainObject(site)) return { site };
   } catch (error) {
     reason = `${file} ${whyUnreadable(error)}`;

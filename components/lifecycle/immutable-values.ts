@@ -22,6 +22,7 @@ import {
   findMachineGroupPath,
   hasChangedGeneration,
   versionFieldPath,
+  type FrozenValuesByPath,
 } from "../config/immutable-fields.js";
 import {
   requireAdminNetwork,
@@ -119,11 +120,21 @@ export const getNamesByPath = (plan: ClusterPlan): Readonly<Record<string, strin
     ]),
   );
 
+/** Values of a cluster that the specification does not contain. */
+export interface FrozenValuesSource {
+  readonly operator?: LocalContext | undefined;
+  /**
+   * Whether the caller wrote the Kubernetes version. If not, this release's default is refused in a
+   * cluster that has another version. @default true
+   */
+  readonly versionWritten?: boolean;
+}
+
 /** Returns the frozen values of a specification. A network is frozen by its ID. */
 export function getFrozenValues(
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
-  operator?: LocalContext,
+  { operator, versionWritten = true }: FrozenValuesSource = {},
 ): FrozenValuesArgs {
   const plan = planCluster(spec);
   return {
@@ -138,7 +149,7 @@ export function getFrozenValues(
     },
     groups: getNamesByPath(plan),
     replacements: (existing) => findReplacementProblems(spec, existing),
-    upgrades: (before) => findUpgradeProblems(spec, before),
+    upgrades: (before) => findUpgradeProblems(spec, { ...before, versionWritten }),
   };
 }
 
@@ -193,15 +204,29 @@ interface Before {
 /** Returns the Kubernetes versions in the cluster's state before this run. */
 export async function readVersionBeforeUpgrade(cluster: string): Promise<VersionBeforeUpgrade> {
   const state = (await readStateBeforeRun()) ?? [];
-  return { written: writtenIn(state, cluster), reached: reachedIn(state, cluster) };
+  const written = recordedIn(state, cluster)?.[versionFieldPath];
+  return { written, reached: reachedIn(state, cluster) };
 }
 
-const keptOutputs = z.looseObject({ environment: z.record(z.string(), z.unknown()) });
+/**
+ * Returns the frozen values in the cluster's state before this run. Undefined: the state contains no
+ * such cluster, or cannot be read.
+ */
+export async function readRecordedValues(
+  cluster: string,
+): Promise<FrozenValuesByPath | undefined> {
+  return recordedIn((await readStateBeforeRun()) ?? [], cluster);
+}
 
-function writtenIn(state: readonly RecordedResource[], cluster: string): string | undefined {
+const keptOutputs = z.looseObject({ environment: z.record(z.string(), z.string()) });
+
+/** Returns the frozen values of a cluster in these resources of a state. */
+export function recordedIn(
+  state: readonly Pick<RecordedResource, "name" | "outputs">[],
+  cluster: string,
+): FrozenValuesByPath | undefined {
   const found = state.find(({ name }) => name === `${cluster}-${frozenValuesName}`);
-  const written = keptOutputs.safeParse(found?.outputs).data?.environment[versionFieldPath];
-  return typeof written === "string" ? written : undefined;
+  return keptOutputs.safeParse(found?.outputs).data?.environment;
 }
 
 function reachedIn(state: readonly RecordedResource[], cluster: string): string | undefined {

@@ -27,6 +27,8 @@ export interface VersionBeforeUpgrade {
 export interface ClusterBeforeUpgrade extends VersionBeforeUpgrade {
   /** Servers that are known to exist. */
   readonly existing: ExistingGenerations;
+  /** Whether the user wrote the version of this run. @default true */
+  readonly versionWritten?: boolean;
 }
 
 interface Problem {
@@ -47,7 +49,9 @@ export function findUpgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgr
   const { written = version, reached } = before;
   if (written === version && !isUpgrade(spec, reached)) return [];
   const message =
-    reached === undefined
+    reached !== undefined && before.versionWritten === false && written !== version
+      ? `is not written, and the default of this release (${version}) differs from ${reached}, which the cluster has; write ${reached} to keep it, or ${version} to upgrade`
+      : reached === undefined
       ? `${version} is too early for a cluster that no run of this release has brought up as a whole; write ${written} again, run \`up\`, and change it afterwards`
       : (againstVersion(reached, version) ??
         againstRun(planCluster(spec), before.existing, written === version));

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isMap, isScalar, parseDocument, visit, type Scalar } from "yaml";
+import { isMap, isScalar, visit, type Scalar } from "yaml";
 import { z } from "zod";
+import { parseYamlDocument } from "../../base/yaml.js";
 import { CloudError } from "../http/cloud-error.js";
+import { authKeys, placeAuthKeys, type CloudsReader } from "./cloud-keys.js";
 
 const scalar = z.union([z.string(), z.number()]).transform(String);
 const plainEntry = z.looseObject({
@@ -30,7 +32,6 @@ const entrySchema = plainEntry.extend({
 
 /** Settings of one cloud in clouds.yaml. */
 export type CloudsEntry = z.infer<typeof entrySchema>;
-type Entries = Readonly<Record<string, CloudsEntry>>;
 
 /**
  * Returns the values of `over`, and values of `plain` for keys that `over` does not set. Merges the
@@ -45,11 +46,11 @@ export function mergeCloudsEntries(plain: CloudsEntry, over: CloudsEntry | undef
  * Keys whose values are always strings, even if they are written as digits without quotes. As
  * numbers, such values would lose leading zeros, and long values would lose their last digits.
  */
-const texts = new Set(["auth", "region_name"]);
+const texts: ReadonlySet<string> = new Set(["auth", "region_name", ...authKeys]);
 
 /** Returns the content of a YAML file. Under the keys in `texts`, digits become strings. */
 function asWritten(text: string): unknown {
-  const document = parseDocument(text);
+  const document = parseYamlDocument(text);
   const [wrong] = document.errors;
   if (wrong) throw wrong;
   const asText = (node: Scalar): void => {
@@ -57,7 +58,7 @@ function asWritten(text: string): unknown {
   };
   visit(document, {
     Pair: (_, { key, value }) => {
-      if (!isScalar(key) || !texts.has(String(key.value))) return;
+      if (!isScalar(key) || !texts.has(String(key.value).replaceAll("-", "_"))) return;
       const values = isMap(value) ? value.items.map((pair) => pair.value) : [value];
       for (const node of values) if (isScalar(node)) asText(node);
     },
@@ -75,15 +76,58 @@ function contentOf(path: string): unknown {
   }
 }
 
-function entriesIn(path: string, key: "clouds" | "public-clouds"): Entries {
-  const schema = z.looseObject({ [key]: z.record(z.string(), entrySchema).optional() });
-  const found = schema.safeParse(contentOf(path));
-  if (found.success) return found.data[key] ?? {};
+/** Section of a file: clouds, or the profiles of clouds. */
+type Section = "clouds" | "public-clouds";
+
+function refuseFormat(path: string, section: Section, issues: readonly z.core.$ZodIssue[]): never {
   throw new CloudError(
     "configuration",
-    `${path} is not a clouds.yaml: ${found.error.issues.map(sentenceOf).join("; ")}.`,
-    `Write it like \`${key}: {name: {auth: {auth_url: ..., username: ...}, region_name: ...}}\`.`,
+    `${path} is not a clouds.yaml: ${issues.map(sentenceOf).join("; ")}.`,
+    `Write it like \`${section}: {name: {auth: {auth_url: ..., username: ...}, region_name: ...}}\`.`,
   );
+}
+
+interface NamedEntry {
+  /** Entry as this program reads it. */
+  readonly entry?: CloudsEntry;
+  /** Entry as OpenStack's provider reads it. */
+  readonly seen?: CloudsEntry;
+  /** Names of all entries in the section. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Returns the entry with the name. Checks only this entry, because other entries may belong to
+ * other users and programs.
+ */
+function readEntry(path: string, section: Section, name: string): NamedEntry {
+  const schema = z.looseObject({ [section]: z.record(z.string(), z.unknown()).nullish() });
+  const content = schema.safeParse(contentOf(path));
+  if (!content.success) return refuseFormat(path, section, content.error.issues);
+  const entries = content.data[section] ?? {};
+  const names = Object.keys(entries);
+  if (!Object.hasOwn(entries, name)) return { names };
+  const readBy = (reader: CloudsReader): CloudsEntry => {
+    const where = `${name} in ${path}`;
+    const placed = withPlacedRegions(placeAuthKeys(entries[name], reader, where), reader, where);
+    const { success, data, error } = entrySchema.safeParse(placed);
+    if (success) return data;
+    const issues = error.issues.map((one) => ({ ...one, path: [section, name, ...one.path] }));
+    return refuseFormat(path, section, issues);
+  };
+  return { entry: readBy("program"), seen: readBy("provider"), names };
+}
+
+/** Returns an entry with the values of its regions as the reader understands them. */
+function withPlacedRegions(entry: unknown, reader: CloudsReader, where: string): unknown {
+  const regions = (entry as { readonly regions?: unknown } | null)?.regions;
+  if (!Array.isArray(regions)) return entry;
+  const placed = regions.map((region: unknown) =>
+    typeof region === "object" && region !== null && "values" in region
+      ? { ...region, values: placeAuthKeys(region.values, reader, `a region of ${where}`) }
+      : region,
+  );
+  return { ...(entry as object), regions: placed };
 }
 
 const kinds: Readonly<Record<string, string>> = {
@@ -116,17 +160,19 @@ const firstOf = (paths: readonly string[]): string | undefined =>
  * Returns the values of the profile that the entry names. Reads only the first existing
  * clouds-public.yaml. Does not know openstacksdk's built-in vendor profiles.
  */
-function profileOf(entry: CloudsEntry, folders: readonly string[], where: string): CloudsEntry {
+function profileOf(
+  entry: CloudsEntry,
+  folders: readonly string[],
+  where: string,
+): Pick<NamedEntry, "entry" | "seen"> {
   const name = entry.profile ?? entry.cloud;
   if (name === undefined || name === "") return {};
   const path = firstOf(folders.map((folder) => join(folder, "clouds-public.yaml")));
-  const profiles = path === undefined ? {} : entriesIn(path, "public-clouds");
-  const found = profiles[name];
-  if (found) return found;
-  const holds =
-    path === undefined
-      ? `there is no clouds-public.yaml in ${folders.join(", ")}`
-      : `${path} holds ${Object.keys(profiles).join(", ") || "none"}`;
+  const found = path === undefined ? undefined : readEntry(path, "public-clouds", name);
+  if (found?.entry) return found;
+  const holds = found
+    ? `${path ?? ""} holds ${found.names.join(", ") || "none"}`
+    : `there is no clouds-public.yaml in ${folders.join(", ")}`;
   throw new CloudError(
     "configuration",
     `${where}: there is no profile '${name}': ${holds}.`,
@@ -191,25 +237,24 @@ export function findCloudsEntry(
       `Cannot find cloud '${name}': there is no clouds.yaml in ${candidates.map((c) => dirname(c)).join(", ")}.`,
       "Put a clouds.yaml there, or name the file with OS_CLIENT_CONFIG_FILE.",
     );
-  const clouds = entriesIn(path, "clouds");
-  const open = clouds[name];
-  if (!open)
+  const open = readEntry(path, "clouds", name);
+  if (!open.entry)
     throw new CloudError(
       "configuration",
       `There is no cloud '${name}' in ${path}.`,
-      `It holds: ${Object.keys(clouds).join(", ") || "none"}. Set OS_CLOUD to one of them.`,
+      `It holds: ${open.names.join(", ") || "none"}. Set OS_CLOUD to one of them.`,
     );
   const where = `${name} in ${path}`;
   const secure = firstOf([dirname(path), ...folders].map((folder) => join(folder, "secure.yaml")));
   const own = mergeCloudsEntries(
-    open,
-    secure === undefined ? undefined : entriesIn(secure, "clouds")[name],
+    open.entry,
+    secure === undefined ? undefined : readEntry(secure, "clouds", name).entry,
   );
   const profile = profileOf(own, folders, where);
-  const entry = inRegion(mergeCloudsEntries(profile, own), region, where);
+  const entry = inRegion(mergeCloudsEntries(profile.entry ?? {}, own), region, where);
   const theirs = firstOf(standard.map((folder) => join(folder, "secure.yaml")));
-  const over = theirs === undefined ? undefined : entriesIn(theirs, "clouds")[name];
-  const seen = mergeCloudsEntries(mergeCloudsEntries(profile, open), over);
+  const over = theirs === undefined ? undefined : readEntry(theirs, "clouds", name).seen;
+  const seen = mergeCloudsEntries(mergeCloudsEntries(profile.seen ?? {}, open.seen), over);
   // The program passes the region to the provider in OS_REGION_NAME.
   return { entry, where, path, seen: inRegion(seen, entry.region_name, where) };
 }

@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { isSystemError } from "../../base/failures/expected-errors.js";
 import { Failure } from "../../base/failures/failure.js";
 import { removeUrlPassword } from "../../base/url-passwords.js";
 import { CloudError } from "../http/cloud-error.js";
+import { requireUsableAuth } from "./cloud-keys.js";
 import { findCloudsEntry, mergeCloudsEntries, type CloudsEntry } from "./clouds-entry.js";
 import {
   parseCredential,
+  nameAuthKey,
   environmentSource,
   type CloudsAuth,
   type Credential,
@@ -139,24 +142,36 @@ function pathOf(kind: PemKey, written: string, env: NodeJS.ProcessEnv): string {
       if (value !== undefined) return value;
       throw new Failure(
         "INVALID_CONFIG",
-        `The path of the ${pemFiles[kind].what} (${kind}: ${written}) needs the variable ${whole}, which is not set.`,
+        `The path of the ${pemFiles[kind].what} (${kind}) needs the variable ${whole}, which is not set.`,
         "Set it, or write the path without it.",
       );
     })
     .replace(/^~(?=\/|$)/, env["HOME"] ?? homedir());
 }
 
+/**
+ * Returns whether the value is PEM text and not the path of a file. OpenStack's provider accepts
+ * both.
+ */
+const isPem = (written: string): boolean => written.trimStart().startsWith("-----BEGIN");
+
+/**
+ * Returns the PEM text that a setting contains or whose path it contains. Messages do not contain
+ * the value, because a private key in another form would look like a path.
+ */
 function pemIn(kind: PemKey, written: string | undefined, env: NodeJS.ProcessEnv) {
   if (written === undefined || written === "") return undefined;
+  if (isPem(written)) return written;
+  const path = pathOf(kind, written, env);
   try {
-    return readFileSync(pathOf(kind, written, env), "utf8");
+    return readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof Failure) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = isSystemError(error) ? (error.code ?? "unknown error") : "not a path";
+    const shown = kind !== "key" && /^[\w~./-]{1,255}$/.test(path) ? ` '${path}'` : "";
     throw new Failure(
       "INVALID_CONFIG",
-      `The ${pemFiles[kind].what} (${kind}) cannot be read: ${reason}`,
-      `Name a readable file in PEM, or leave ${kind} out.`,
+      `The file${shown} of the ${pemFiles[kind].what} (${kind}) cannot be read: ${reason}.`,
+      `Write the path of a readable file in PEM, or the text in PEM itself, or leave ${kind} out.`,
     );
   }
 }
@@ -236,7 +251,7 @@ function unseenIn(
       : file.region_name;
   const paths = Object.entries(pemFiles).flatMap(([kind, { variable }]) => {
     const written = entry[kind as PemKey];
-    return written === undefined || written === "" || isPlain(written)
+    return written === undefined || written === "" || isPem(written) || isPlain(written)
       ? []
       : [[variable, resolve(pathOf(kind as PemKey, written, env))] as const];
   });
@@ -264,6 +279,7 @@ function settingsFromEntry(name: string, read: Read): CloudSettings {
       "configuration",
       `${where}: cert or key is missing; name both, even if they are the same file.`,
     );
+  requireUsableAuth(auth, where, (key) => nameAuthKey(key, where));
   const chosen = interfaceOf(entry, where);
   const credential = parseCredential(auth, entry.auth_type, where);
   return {

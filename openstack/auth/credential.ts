@@ -85,12 +85,13 @@ function missing(auth: CloudsAuth, kind: Credential["kind"]): readonly (readonly
  */
 export const environmentSource = "environment";
 
-const nameOf = (key: string, where: string): string =>
+/** Returns the name of a key of `auth` in messages. */
+export const nameAuthKey = (key: string, where: string): string =>
   where === environmentSource ? `OS_${key.toUpperCase()}` : key;
 
 function requireComplete(auth: CloudsAuth, kind: Credential["kind"], where: string): void {
   const lacks = missing(auth, kind).map((keys) =>
-    keys.map((key) => nameOf(key, where)).join(" or "),
+    keys.map((key) => nameAuthKey(key, where)).join(" or "),
   );
   if (lacks.length === 0) return;
   const verb = lacks.length === 1 ? "is" : "are";

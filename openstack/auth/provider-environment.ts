@@ -1,4 +1,5 @@
 import { findCloud } from "./clouds-file.js";
+import type { Credential } from "./credential.js";
 import { Failure } from "../../base/failures/failure.js";
 
 /*
@@ -20,6 +21,29 @@ const identity = new RegExp(
   ].join("|")})$`,
 );
 
+const applicationVariables = /^OS_APPLICATION_CREDENTIAL_(ID|NAME|SECRET)$/;
+const userVariables = /^OS_(USERNAME|USER_ID|USER_DOMAIN_(ID|NAME)|DOMAIN_(ID|NAME)|DEFAULT_DOMAIN)$/;
+
+/**
+ * Returns whether the credential needs the login variable. The provider would combine other
+ * variables, for example of a former openrc file, with the credential: it would ask for a project
+ * together with an application credential, which Keystone refuses.
+ */
+function isUsedBy(credential: Credential, variable: string): boolean {
+  if (/^OS_AUTH_(URL|TYPE)$/.test(variable)) return true;
+  switch (credential.kind) {
+    case "application":
+      return (
+        applicationVariables.test(variable) ||
+        (credential.id === undefined && userVariables.test(variable))
+      );
+    case "token":
+      return !applicationVariables.test(variable) && !/^OS_(PASSWORD|PASSCODE)$/.test(variable);
+    case "password":
+      return !applicationVariables.test(variable) && !/^OS_(AUTH_)?TOKEN$/.test(variable);
+  }
+}
+
 /**
  * Returns the environment with which the provider uses the same cloud as `findCloud`. Returns `env`
  * unchanged if `findCloud` finds no cloud.
@@ -27,10 +51,15 @@ const identity = new RegExp(
 export function getProviderEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const cloud = foundIn(env);
   if (cloud === undefined) return env;
-  const { file, unseen } = cloud;
-  if (file === undefined) return { ...env, ...unseen };
-  const kept = Object.entries(env).filter(([name]) => !identity.test(name));
-  return { ...Object.fromEntries(kept), OS_CLIENT_CONFIG_FILE: file, ...unseen };
+  const { file, unseen, credential } = cloud;
+  const kept = Object.entries(env).filter(
+    ([name]) => !identity.test(name) || (file === undefined && isUsedBy(credential, name)),
+  );
+  return {
+    ...Object.fromEntries(kept),
+    ...(file !== undefined && { OS_CLIENT_CONFIG_FILE: file }),
+    ...unseen,
+  };
 }
 
 /**

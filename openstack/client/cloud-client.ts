@@ -86,6 +86,8 @@ const services = {
   identity: { types: ["identity"], version: "v3" },
 } satisfies Record<string, Listed>;
 
+type Endpoint = Token["catalog"][number]["endpoints"][number];
+
 interface Session {
   readonly id: string;
   readonly token: Token;
@@ -188,11 +190,35 @@ async function authenticate(settings: CloudSettings, clock: RetryClock): Promise
   return { id, token: parsed.data.token };
 }
 
+/** Returns the endpoints of a service in the catalog. `types` contains all names of the service. */
+const endpointsOf = ({ catalog }: Token, types: readonly string[]): Endpoint[] =>
+  catalog.filter(({ type }) => types.includes(type)).flatMap(({ endpoints }) => endpoints);
+
+/**
+ * Returns the region of the cloud: the configured region, or else the only region with a compute
+ * service. Throws if there are several, because the plugin, the checks and the controllers could
+ * then use different regions.
+ */
+function requireOneRegion({ name, region, interface: kind }: CloudSettings, token: Token): string {
+  if (region !== undefined) return region;
+  const regions = new Set(
+    endpointsOf(token, services.compute.types)
+      .filter((one) => one.interface === kind)
+      .flatMap((one) => one.region ?? []),
+  );
+  const [first = token.catalog.flatMap(({ endpoints }) => endpoints)[0]?.region ?? ""] = regions;
+  if (regions.size < 2) return first;
+  throw new CloudError(
+    "configuration",
+    `Cloud '${name}' has several regions: ${[...regions].sort().join(", ")}.`,
+    "Set region_name in clouds.yaml, or OS_REGION_NAME, to one of them.",
+  );
+}
+
 function endpoint(settings: CloudSettings, token: Token, service: ServiceType): string | undefined {
   const { types, version }: Listed = services[service];
   if (service === "identity") return identityUrl(settings.authUrl);
-  const entry = token.catalog.find(({ type }) => types.includes(type));
-  const found = entry?.endpoints.find(
+  const found = endpointsOf(token, types).find(
     (candidate) =>
       candidate.interface === settings.interface &&
       (settings.region === undefined || candidate.region === settings.region),
@@ -214,11 +240,16 @@ type Sent = Pick<CloudRequest, "tries" | "signal"> &
   Readonly<{ method: string; path: string; body?: unknown }>;
 
 class Client implements CloudClient {
+  readonly region: string;
+  #signingIn: Promise<void> | undefined;
+
   constructor(
     private readonly settings: CloudSettings,
     private session: Session,
     private readonly patience: RetryClock,
-  ) {}
+  ) {
+    this.region = requireOneRegion(settings, session.token);
+  }
 
   get projectId(): string {
     return this.session.token.project?.id ?? "";
@@ -246,18 +277,13 @@ class Client implements CloudClient {
     const endpoints = catalog
       .filter(({ type }) => type === "identity")
       .flatMap((service) => service.endpoints);
-    const { region } = this.settings;
-    return getCloudScope({ endpoints, region, projectId: this.projectId, roles: this.roles });
+    return getCloudScope({ endpoints, region: this.region, projectId: this.projectId, roles: this.roles });
   }
   get name(): string {
     return this.settings.name;
   }
   get connection(): ConnectionProperties {
     return getConnectionProperties(this.settings);
-  }
-  get region(): string {
-    const first = this.session.token.catalog.flatMap(({ endpoints }) => endpoints)[0];
-    return this.settings.region ?? first?.region ?? "";
   }
 
   offers(service: ServiceType): boolean {
@@ -271,17 +297,30 @@ class Client implements CloudClient {
     body?: unknown,
   ): Promise<unknown> {
     // Requests a new token one minute before the current token expires.
-    if (Date.parse(this.session.token.expires_at) - Date.now() < 60_000)
-      this.session = await authenticate(this.settings, this.patience);
+    if (Date.parse(this.session.token.expires_at) - Date.now() < 60_000) await this.signIn();
+    const used = this.session;
     let answer = await this.send(service, { method, path, body });
     if (answer.status === 401) {
-      this.session = await authenticate(this.settings, this.patience);
+      // Another request may have signed in since.
+      if (this.session === used) await this.signIn();
       answer = await this.send(service, { method, path, body });
     }
     // After a retry, status 404 means that an earlier try deleted the object, and only the response
     // of this try was lost.
     if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
     return parseResponseBody(answer, `${method} ${service} ${path}`);
+  }
+
+  /** Signs in again. Requests at the same time share one login. */
+  private signIn(): Promise<void> {
+    this.#signingIn ??= authenticate(this.settings, this.patience)
+      .then((session) => {
+        this.session = session;
+      })
+      .finally(() => {
+        this.#signingIn = undefined;
+      });
+    return this.#signingIn;
   }
 
   async glance(service: ServiceType, path: string, within: number): Promise<unknown> {

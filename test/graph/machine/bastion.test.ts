@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
-import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
+import { graph, type GraphOptions, type Row } from "../../support/graph/graph.js";
 import { remembered } from "../../support/graph/memoize.js";
 import { isSecret } from "../../support/graph/secrets.js";
 import { renderSentScript } from "../../support/graph/sent.js";

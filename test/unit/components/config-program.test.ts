@@ -34,32 +34,32 @@ describe("stack configuration", () => {
     else process.env["STACKADM_SITE"] = before;
   });
 
-  it("names the cluster after the stack by default", () => {
+  it("names the cluster after the stack by default", async () => {
     const { name, ...unnamed } = smallest;
     use(unnamed);
-    assert.equal(readConfig().name, "staging");
+    assert.equal((await readConfig()).name, "staging");
     use({ ...unnamed, name });
-    assert.equal(readConfig().name, "dev");
+    assert.equal((await readConfig()).name, "dev");
   });
 
-  it("overrides the site's defaults key by key", () => {
+  it("overrides the site's defaults key by key", async () => {
     use(
       { ...smallest, kubernetes: { registry: { plainHttp: false } } },
       "kubernetes: {registry: {prefix: mirror.example, plainHttp: true}}\nloadBalancer: {provider: ovn}\n",
     );
-    const { kubernetes, loadBalancer } = readConfig();
+    const { kubernetes, loadBalancer } = await readConfig();
     assert.deepEqual(kubernetes.registry, { prefix: "mirror.example", plainHttp: false });
     assert.equal(loadBalancer.provider, "ovn");
   });
 
-  it("replaces a list of the site instead of appending", () => {
+  it("replaces a list of the site instead of appending", async () => {
     use({ ...smallest, zones: ["b"] }, "zones: [a, c]\n");
-    assert.deepEqual(readConfig().zones, ["b"]);
+    assert.deepEqual((await readConfig()).zones, ["b"]);
   });
 
-  it("is refused with the file's name and all problems", () => {
+  it("is refused with the file's name and all problems", async () => {
     use({ ...smallest, image: "", samples: "yes" });
-    assert.throws(readConfig, (error: Error) => {
+    await assert.rejects(readConfig, (error: Error) => {
       assert.ok(pulumi.RunError.isInstance(error));
       assert.match(error.message, /^\[INVALID_CONFIG\] Pulumi\.staging\.yaml is not valid:\n/);
       assert.match(error.message, /\n {2}cluster\.image: .*\n {2}cluster\.samples: /);
@@ -67,27 +67,27 @@ describe("stack configuration", () => {
     });
   });
 
-  it("requires a peer's password to be encrypted", () => {
+  it("requires a peer's password to be encrypted", async () => {
     const peers = [{ address: "10.0.0.1", asn: 1, password: "CANARY" }];
     const podNetwork = { kind: "kube-router", peers } as const;
     use({ ...smallest, podNetwork });
-    assert.throws(readConfig, (error: Error) => {
+    await assert.rejects(readConfig, (error: Error) => {
       assert.match(error.message, /cluster\.podNetwork\.peers\[0\]\.password: is not encrypted/);
       assert.doesNotMatch(error.message, /CANARY/);
       return true;
     });
     const key = "stackadm:cluster";
     pulumi.runtime.setAllConfig({ [key]: JSON.stringify({ ...smallest, podNetwork }) }, [key]);
-    assert.equal(readConfig().podNetwork.kind, "kube-router");
+    assert.equal((await readConfig()).podNetwork.kind, "kube-router");
   });
 
   for (const [key, credential] of Object.entries({
     secret: { id: "an-id", secret: "CANARY" },
     password: { username: "shop", password: "CANARY" },
   }))
-    it(`requires the ${key} of a credential to be encrypted`, () => {
+    it(`requires the ${key} of a credential to be encrypted`, async () => {
       use({ ...smallest, credential });
-      assert.throws(readConfig, (error: Error) => {
+      await assert.rejects(readConfig, (error: Error) => {
         const sentence = `cluster.credential.${key}: is not encrypted; write it with`;
         assert.ok(error.message.includes(sentence), error.message);
         assert.doesNotMatch(error.message, /CANARY/);
@@ -95,30 +95,30 @@ describe("stack configuration", () => {
       });
       const all = "stackadm:cluster";
       pulumi.runtime.setAllConfig({ [all]: JSON.stringify({ ...smallest, credential }) }, [all]);
-      assert.deepEqual(readConfig().credential, credential);
+      assert.deepEqual((await readConfig()).credential, credential);
     });
 
-  it("is refused if missing, with what to write", () => {
+  it("is refused if missing, with what to write", async () => {
     use(undefined);
-    assert.throws(readConfig, /cluster\.image: is missing/);
+    await assert.rejects(readConfig, /cluster\.image: is missing/);
   });
 
-  it("is refused if the site's file is unreadable", () => {
+  it("is refused if the site's file is unreadable", async () => {
     use(smallest);
     process.env["STACKADM_SITE"] = join(directory, "none.yaml");
-    assert.throws(readConfig, /STACKADM_SITE: .*none\.yaml.*; name a readable YAML file/);
+    await assert.rejects(readConfig, /STACKADM_SITE: .*none\.yaml.*; name a readable YAML file/);
   });
 
-  it("is refused if the site's file has another format, with the file's name", () => {
+  it("is refused if the site's file has another format, with the file's name", async () => {
     for (const text of ["root:x:0:0:root", "- a\n- b\n", "a: [1"]) {
       use(smallest, text);
-      assert.throws(readConfig, /STACKADM_SITE: .*; name a readable YAML file, or unset it/s);
+      await assert.rejects(readConfig, /STACKADM_SITE: .*; name a readable YAML file, or unset it/s);
     }
   });
 
-  it("works without a site file and with an empty one", () => {
+  it("works without a site file and with an empty one", async () => {
     use(smallest, "");
-    assert.equal(readConfig().kubernetes.registry.prefix, "registry.k8s.io");
+    assert.equal((await readConfig()).kubernetes.registry.prefix, "registry.k8s.io");
   });
 
   describe("mergeDefaults", () => {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
 import { Embedder, settingsOf } from "../../../support/engine/embedder.js";
 import { instanceType, urnOf } from "../../../support/engine/fake-engine.js";
 import { startFakeCluster, type FakeCluster } from "../../../support/cloud/ready-cluster.js";

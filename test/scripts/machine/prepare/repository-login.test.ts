@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";

@@ -55,4 +55,23 @@ describe("getProviderEnvironment", () => {
     ])
       assert.deepEqual(getProviderEnvironment(env), env);
   });
+
+  it("has only the login variables that the credential of an openrc file needs", () => {
+    const application = {
+      OS_AUTH_URL: "http://k",
+      OS_AUTH_TYPE: "v3applicationcredential",
+      OS_APPLICATION_CREDENTIAL_ID: "i",
+      OS_APPLICATION_CREDENTIAL_SECRET: "s",
+    };
+    const user = { OS_AUTH_URL: "http://k", OS_USERNAME: "u", OS_PASSWORD: "p" };
+    const project = { OS_PROJECT_ID: "x", OS_USER_DOMAIN_NAME: "d" };
+    const former = { ...user, ...project, OS_TOKEN: "t" };
+    assert.deepEqual(getProviderEnvironment({ ...former, ...application }), application);
+    const all = { ...application, ...former, OS_AUTH_TYPE: "password" };
+    const kept = { ...user, ...project, OS_AUTH_TYPE: "password" };
+    assert.deepEqual(getProviderEnvironment(all), kept);
+    const { OS_APPLICATION_CREDENTIAL_ID: _, ...secret } = application;
+    const named = { ...secret, OS_APPLICATION_CREDENTIAL_NAME: "n", OS_USERNAME: "u" };
+    assert.deepEqual(getProviderEnvironment({ ...named, OS_PROJECT_ID: "x" }), named);
+  });
 });

@@ -90,6 +90,22 @@ describe("OpenStack client", () => {
     assert.equal(signIns(cloud), 2);
   });
 
+  it("signs in only once more for requests at the same time", async () => {
+    await cloud.close();
+    cloud = await startFakeCloud({ tokenLife: 30_000 });
+    cloud.on("GET /compute/servers", { body: {} });
+    const client = await connect();
+    const requests = Array.from({ length: 5 }, () => client.request("compute", "GET", "/servers"));
+    await Promise.all(requests);
+    assert.equal(signIns(cloud), 2);
+  });
+
+  it("refuses a cloud with several regions if none is configured", async () => {
+    const error = await refused(connect({ OS_REGION_NAME: "" }));
+    assert.match(error.message, /^Cloud 'OS_AUTH_URL' has several regions: one, two\.$/);
+    assert.match(error.hint, /OS_REGION_NAME/);
+  });
+
   it("signs in again once if the token is refused", async () => {
     let calls = 0;
     cloud.on("GET /compute/servers", () => ({ status: (calls += 1) === 1 ? 401 : 200, body: {} }));

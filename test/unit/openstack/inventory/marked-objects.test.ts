@@ -7,7 +7,6 @@ import {
 } from "../../../../openstack/inventory/marked-objects.js";
 import {
   getClusterDescription,
-  getClusterMetadata,
   getClusterTags,
   getServerGroupName,
 } from "../../../../openstack/inventory/ownership.js";
