@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import type { z } from "zod";
+import { keepDespiteStop } from "../../base/failures/cancellation.js";
 import { Failure } from "../../base/failures/failure.js";
 import { describeLock, parseLocksFromMessage } from "../pulumi/engine-locks.js";
 import type { DecodedEngineEvent } from "../pulumi/events.js";
@@ -242,7 +243,7 @@ function failureOf(
   if (reply?.kind === "not-found")
     return new Failure("STACK_NOT_FOUND", "The backend has no stack with this name.");
   const [explained] = explainMessages(errors);
-  if (explained) return explained;
+  if (explained) return cancelled ? keepDespiteStop(explained) : explained;
   if (cancelled)
     return new Failure(
       "CANCELLED",
