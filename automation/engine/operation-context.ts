@@ -166,7 +166,9 @@ export class StackOperation {
     const onWait = (text: string): void => {
       this.note(text);
     };
-    this.#cloud ??= connectCloud({ env: this.service.env, patience: { onWait } });
+    // A request in progress continues after a stop request, but waits for no further try.
+    const patience = { onWait, signal: this.options.signal };
+    this.#cloud ??= connectCloud({ env: this.service.env, patience });
     return this.#cloud;
   }
 
