@@ -125,7 +125,7 @@ describe("graph: a separate network for service addresses", () => {
     const without = row(await build(), "dev-frozen").inputs["environment"] as Fields;
     assert.deepEqual(
       Object.keys(without).filter((path) => path.startsWith("loadBalancer")),
-      [],
+      ["loadBalancer.provider"],
     );
   });
 

@@ -195,7 +195,7 @@ describe("undoPendingCreates", () => {
     cloud.on("GET /network/subnets", { body: { subnets } });
     await run();
     assert.deepEqual(written(), []);
-    assert.match(notes.join("\n"), /none of its parents is in the state/);
+    assert.match(notes.join("\n"), /nothing on it names its owner/);
   });
 
   it("deletes a server that was created but not recorded, and keeps the rest of the state", async () => {

@@ -78,6 +78,8 @@ describe("frozen values of a cluster", () => {
         ...new Set([
           // The default of `mode` with kube-router differs from the assumed value.
           ...["name", "kubernetes.version", "kubernetes.kubeProxy.mode"],
+          // Recorded, but not refused.
+          "loadBalancer.provider",
           ...refused.map(({ path }) =>
             path
               .replace(/^podNetwork\..*/, "podNetwork")

@@ -172,7 +172,6 @@ describe("failed machines", () => {
       const onServer = (id: string): readonly (readonly [string, pulumi.Inputs])[] => [
         ["scripts", { remotePath: `.stackadm/${id}/0.sh` }],
         ["prepare", { create: `sudo \\\n  SERVER_ID=${id}` }],
-        ["prepare", { create: "sudo -n bash -s", stdin: pulumi.secret(`SERVER_ID='${id}'\n`) }],
       ];
 
       it("stay new until a step succeeds on them; a copied file alone does not count", async () => {
