@@ -1,6 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { patientKeepalive, type RemoteCommandStreams } from "../../base/ssh-client.js";
 import { quoteForShell } from "../../components/remote-scripts/shell-quoting.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -11,6 +13,7 @@ import {
   type MachineOutput,
 } from "../verify/cluster-outputs.js";
 import { SshSessions } from "../verify/ssh-sessions.js";
+import { AfterLine } from "./after-line.js";
 
 const read = (name: string): string => readFileSync(join(__dirname, "scripts", name), "utf8");
 
@@ -48,10 +51,14 @@ export const createRestoreProgram = (...words: readonly string[]): MachineProgra
 
 /**
  * Returns the command that runs the program as root. The script is an argument of bash, because
- * standard input transports data.
+ * standard input transports data. The program's output begins after the line `mark`.
  */
-const commandOf = ({ script, words }: MachineProgram): string =>
-  ["sudo -n bash -c", quoteForShell(script), "stackadm", ...words.map(quoteForShell)].join(" ");
+const commandOf = ({ script, words }: MachineProgram, mark: string): string => {
+  const marked = `echo ${mark}\n${script}`;
+  return ["sudo -n bash -c", quoteForShell(marked), "stackadm", ...words.map(quoteForShell)].join(
+    " ",
+  );
+};
 
 /**
  * Returns why a script failed, as sentences from the script's output. The script prints the reason
@@ -108,8 +115,14 @@ export class ClusterMachines {
         "SSH_UNREACHABLE",
         `${machine.name} cannot be reached by SSH: no route to it or no host key is known.`,
       );
-    const { code, said } = await this.sessions.execute(target, commandOf(task), streams);
-    if (code === 0) return;
+    // The login shell of the machine may print a greeting before the data. The mark is random, so
+    // that the greeting cannot contain it.
+    const data = new AfterLine(randomBytes(16).toString("hex"));
+    const command = commandOf(task, data.line);
+    const running = this.sessions.execute(target, command, { ...streams, output: data });
+    running.catch((error: unknown) => data.destroy(error instanceof Error ? error : undefined));
+    const [{ code, said }] = await Promise.all([running, pipeline(data, streams.output)]);
+    if (code === 0 && data.hasBegun) return;
     if (code === undefined)
       throw new Failure(
         "SSH_UNREACHABLE",
@@ -117,7 +130,7 @@ export class ClusterMachines {
       );
     throw new Failure(
       "COMMAND_FAILED",
-      `${machine.name}: ${reasonIn(said)}`,
+      `${machine.name}: ${code === 0 ? "the program printed no data." : reasonIn(said)}`,
       "Correct the cause and run the same command again.",
     );
   }

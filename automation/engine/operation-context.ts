@@ -166,7 +166,9 @@ export class StackOperation {
     const onWait = (text: string): void => {
       this.note(text);
     };
-    this.#cloud ??= connectCloud({ env: this.service.env, patience: { onWait } });
+    // A request in progress continues after a stop request, but waits for no further try.
+    const patience = { onWait, signal: this.options.signal };
+    this.#cloud ??= connectCloud({ env: this.service.env, patience });
     return this.#cloud;
   }
 
@@ -235,7 +237,13 @@ export class StackOperation {
     const [done, lost] = [new AbortController(), new AbortController()];
     const signal = AbortSignal.any([lost.signal, ...(stop ? [stop] : [])]);
     let worked: Promise<T> | undefined;
+    // Before the engine has the lock, a stop request ends the engine. Afterwards, `work` ends first.
+    const giveUp = (): void => {
+      if (!worked) done.abort();
+    };
+    stop?.addEventListener("abort", giveUp, { once: true });
     const onHeld = (): void => {
+      if (done.signal.aborted) return;
       worked = work(signal).finally(() => {
         done.abort();
       });
@@ -248,11 +256,16 @@ export class StackOperation {
       request,
       { onHeld, onEvent: () => undefined, signal: done.signal, killSignal },
       { stop },
-    ).catch(async (error: unknown) => {
-      lost.abort(error);
-      await worked?.catch(() => undefined);
-      throw error;
-    });
+    )
+      .catch(async (error: unknown) => {
+        lost.abort(error);
+        await worked?.catch(() => undefined);
+        throw error;
+      })
+      .finally(() => {
+        stop?.removeEventListener("abort", giveUp);
+      });
+    if (!worked) this.requireNotStopped(stop);
     if (!worked) throw new Error("The engine ended before it got the stack's lock.");
     return worked;
   }

@@ -22,6 +22,9 @@ import { parseUrn } from "../pulumi/urn.js";
  *   + 10 s  until an engine that was told to end is killed (run-engine.ts)
  *
  * Nova may notice the stop late. While Nova answers ACTIVE, the watch asks again every 20 s.
+ *
+ * The plugin limits the time for a TCP connection, but not for the SSH handshake and for the copy of
+ * the scripts. So the watch also knows scripts that have printed nothing yet.
  */
 
 /** Time limits of the watch, in milliseconds. */
@@ -31,6 +34,11 @@ export interface ScriptWatchLimits {
    * missing then.
    */
   readonly silence: number;
+  /**
+   * Time without a failed connection attempt, after which the watch asks Nova about a script that
+   * has printed nothing yet. All attempts of the plugin take less time (`longestDialSeconds`).
+   */
+  readonly connect: number;
   /** Time between two requests to Nova about the same silent script. */
   readonly again: number;
   /** Time without output after which the watch gives up a script, even if Nova answers ACTIVE. */
@@ -51,6 +59,7 @@ export interface ScriptWatchLimits {
 
 export const scriptWatchLimits: ScriptWatchLimits = {
   silence: 15_000,
+  connect: 240_000,
   again: 20_000,
   longest: 300_000,
   others: 15_000,
@@ -69,7 +78,7 @@ const tickMilliseconds = 1000;
 
 /** Script that was given up, and the reason. */
 export interface ScriptTimeout {
-  readonly why: "stopped" | "silent";
+  readonly why: "stopped" | "silent" | "unanswered";
   readonly urn: string;
   readonly step: string;
   readonly serverId: string;
@@ -98,6 +107,8 @@ interface Script {
    * servers on the SSH route to the script's server.
    */
   readonly servers: readonly string[];
+  /** Whether the script has printed no sign of life yet. */
+  readonly isConnecting: boolean;
   heardAt: number;
   /** Time of the command plugin's last failed attempt to reconnect to the script's machine. */
   dialledAt: number;
@@ -129,6 +140,7 @@ export class ScriptWatch {
     switch (event.type) {
       case "started":
         this.running.add(event.change.urn);
+        this.connecting(event);
         return;
       case "finished":
       case "failed":
@@ -159,6 +171,27 @@ export class ScriptWatch {
     else for (const script of this.scripts.values()) this.checkScript(script, now);
   }
 
+  /** Watches a script from its start, because its connection may hang. */
+  private connecting({ change, serverId }: Extract<DecodedEngineEvent, { type: "started" }>): void {
+    if (serverId === undefined) return;
+    const { urn } = change;
+    const step = parseUrn(urn).name.split("-").at(-1) ?? "";
+    this.watchScript({ urn, step, serverId, servers: [serverId], isConnecting: true });
+  }
+
+  private watchScript(
+    script: Pick<Script, "urn" | "step" | "serverId" | "servers" | "isConnecting">,
+  ): void {
+    this.scripts.set(script.urn, {
+      ...script,
+      heardAt: 0,
+      dialledAt: 0,
+      askAt: 0,
+      state: undefined,
+    });
+    this.heard(this.scripts.get(script.urn));
+  }
+
   private alive({
     urn,
     step,
@@ -166,24 +199,18 @@ export class ScriptWatch {
     through,
   }: Extract<DecodedEngineEvent, { type: "alive" }>): void {
     if (!this.running.has(urn) || parseUrn(urn).type !== "command:remote:Command") return;
-    if (this.scripts.get(urn)?.serverId !== serverId)
-      this.scripts.set(urn, {
-        urn,
-        step,
-        serverId,
-        servers: [serverId, ...through],
-        heardAt: 0,
-        dialledAt: 0,
-        askAt: 0,
-        state: undefined,
-      });
-    this.heard(this.scripts.get(urn));
+    const known = this.scripts.get(urn);
+    if (known?.serverId === serverId && !known.isConnecting) this.heard(known);
+    else {
+      const servers = [serverId, ...through];
+      this.watchScript({ urn, step, serverId, servers, isConnecting: false });
+    }
   }
 
   private heard(script: Script | undefined): void {
     if (!script) return;
     script.heardAt = this.options.now();
-    script.askAt = script.heardAt + this.times.silence;
+    script.askAt = script.heardAt + (script.isConnecting ? this.times.connect : this.times.silence);
     script.state = undefined;
   }
 
@@ -193,12 +220,14 @@ export class ScriptWatch {
    * machine does not run.
    */
   private dialled(script: Script | undefined): void {
-    if (script) script.dialledAt = this.options.now();
+    if (!script) return;
+    script.dialledAt = this.options.now();
+    if (script.isConnecting) script.askAt = script.dialledAt + this.times.connect;
   }
 
   private checkScript(script: Script, now: number): void {
     if (now - Math.max(script.heardAt, script.dialledAt) >= this.times.longest)
-      this.giveUp(script, "silent");
+      this.giveUp(script, script.isConnecting ? "unanswered" : "silent");
     if (this.given || now < script.askAt) return;
     script.askAt = now + this.times.again;
     void this.question(script);
@@ -235,9 +264,10 @@ export class ScriptWatch {
 
   private onlySilenceIsLeft(): boolean {
     const silentSince = this.options.now() - this.times.silence;
-    return [...this.running].every(
-      (urn) => (this.scripts.get(urn)?.heardAt ?? Infinity) <= silentSince,
-    );
+    return [...this.running].every((urn) => {
+      const script = this.scripts.get(urn);
+      return script?.isConnecting === false && script.heardAt <= silentSince;
+    });
   }
 }
 
@@ -254,10 +284,13 @@ export function createScriptTimeoutError({
   const again = "then run the same command again: it continues where it stopped.";
   const lastWords = `\`openstack console log show ${name}\` shows its last output.`;
   const says = state === undefined ? "Nova cannot be asked" : `Nova says ${state.status}`;
-  if (why === "silent")
+  const minutes = `${scriptWatchLimits.longest / 60_000} minutes`;
+  if (why !== "stopped")
     return new Failure(
       "SERVER_SILENT",
-      `The machine ${name} was silent for ${scriptWatchLimits.longest / 60_000} minutes while its script '${step}' ran: ${says}.`,
+      why === "silent"
+        ? `The machine ${name} was silent for ${minutes} while its script '${step}' ran: ${says}.`
+        : `The machine ${name} accepted a connection for its step '${step}', but sent nothing for ${minutes}: ${says}.`,
       `The machine hangs, or no connection reaches it (one to a worker leads through a control plane). ${lastWords} Repair it, ${again}`,
       subject,
     );

@@ -79,18 +79,27 @@ async function openStack(
  * state, pending operations or history (docs/decisions/0019-repair.md).
  */
 async function hold(request: OperationRequest, signal: AbortSignal): Promise<WorkerReply> {
+  // Stops an engine that has not got the lock yet. The program itself stops an engine with the lock.
+  const stop = new AbortController();
+  const giveUp = (): void => {
+    stop.abort();
+  };
+  signal.addEventListener("abort", giveUp, { once: true });
   const program: PulumiFn = async () => {
     if (!runtime.isDryRun()) throw new Error("This engine does not look before it acts.");
+    signal.removeEventListener("abort", giveUp);
+    signal.throwIfAborted();
     send({ type: "held" });
     if (!signal.aborted) await once(signal, "abort");
     throw new Error("The lock is released.");
   };
   const stack = await openStack(request, program);
+  signal.throwIfAborted();
   enablePreviewBeforeUpdate(stack);
   // Ignores requests to the engine that fail because the engine is ending.
   process.on("unhandledRejection", () => undefined);
   try {
-    await stack.up({ color: "never" });
+    await stack.up({ color: "never", signal: stop.signal });
   } catch (error) {
     if (!signal.aborted) throw error;
   }

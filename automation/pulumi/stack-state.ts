@@ -78,6 +78,12 @@ interface CommandOptions {
   readonly locks?: boolean;
 }
 
+/**
+ * Time limit in milliseconds for a command of the Pulumi CLI that reads or writes the state. A
+ * backend whose connection hangs never answers.
+ */
+const commandMilliseconds = 600_000;
+
 /** Runs the Pulumi CLI in the stack's private directory. */
 export async function runPulumi(
   { workspace, env }: StateAccess,
@@ -90,7 +96,8 @@ export async function runPulumi(
   };
   const { directory: cwd, stack } = workspace;
   const command = [...args, "--non-interactive", "--stack", stack];
-  const running = { cwd, env: disableStateAttributes(env), onStart, ...options };
+  const timeout = commandMilliseconds;
+  const running = { cwd, env: disableStateAttributes(env), onStart, timeout, ...options };
   const ended = await run("pulumi", command, running).catch((error: unknown): never => {
     throw unreadable(String(error)) ?? error;
   });

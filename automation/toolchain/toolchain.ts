@@ -178,6 +178,9 @@ async function languageHost(context: Context, engine: Piece): Promise<Piece> {
   return substitute(context, { name, version: engineVersion, why });
 }
 
+/** Time limit in milliseconds for the download of a plugin, which has up to 150 MB. */
+const installMilliseconds = 1_800_000;
+
 async function plugin(context: Context, name: PluginName, engine: Piece): Promise<Piece> {
   const version = context.plugins[name];
   const piece = `pulumi-resource-${name}`;
@@ -192,6 +195,7 @@ async function plugin(context: Context, name: PluginName, engine: Piece): Promis
   if (await downloadsAnswer(context)) {
     await run(engine.path, ["plugin", "install", "resource", name, version], {
       signal: context.signal,
+      timeout: installMilliseconds,
     });
     const path = findPlugin(name, context.where, version)?.path ?? context.where.pulumiHome;
     return {

@@ -2,6 +2,7 @@ import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
 import { getLastScriptOutput } from "./last-output.js";
+import { readScriptResult } from "./script-result.js";
 import { writeCachedFile } from "./script-cache.js";
 import { divideBySecrecy } from "./divide-by-secrecy.js";
 import {
@@ -161,11 +162,11 @@ export class RemoteScript extends command.remote.Command {
   }
 
   /**
-   * Returns one value of the script's result, which is the last line of the script's output, in
-   * JSON. The value is secret and becomes known after the script has run.
+   * Returns one value of the script's result. The value is secret and becomes known after the script
+   * has run.
    */
   result(key: string): pulumi.Output<string> {
-    return pulumi.secret(this.stdout).apply((line) => valueOf(line, key) ?? absent(key));
+    return pulumi.secret(this.stdout).apply((stdout) => valueOf(stdout, key) ?? absent(key));
   }
 
   /**
@@ -174,7 +175,7 @@ export class RemoteScript extends command.remote.Command {
    * that use the value are then not shown as changed.
    */
   fact(key: string): pulumi.Output<string> {
-    return pulumi.secret(this.#lastOutput).apply((line) => valueOf(line, key) ?? absent(key));
+    return pulumi.secret(this.#lastOutput).apply((stdout) => valueOf(stdout, key) ?? absent(key));
   }
 
   /**
@@ -189,10 +190,8 @@ function absent(key: string): never {
   throw new TypeError(`the script's result has no "${key}"`);
 }
 
-function valueOf(line: string, key: string): string | undefined {
-  const parsed: unknown = JSON.parse(line);
-  const fields = typeof parsed === "object" && parsed !== null ? Object.entries(parsed) : [];
-  const value: unknown = fields.find(([name]) => name === key)?.[1];
+function valueOf(stdout: string, key: string): string | undefined {
+  const value = readScriptResult(stdout)?.[key];
   return typeof value === "string" ? value : undefined;
 }
 

@@ -25,6 +25,8 @@ readonly kubernetes=/etc/kubernetes data=/var/lib/etcd state=/var/lib/stackadm v
 factor=1
 [[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
 [[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
+# Requests to the cluster must not go to a proxy, which the image may set in /etc/environment.
+unset {http,https,ftp,all,no}_proxy {HTTP,HTTPS,FTP,ALL,NO}_PROXY
 readonly manifests=$kubernetes/manifests aside=$state/restore pki=$kubernetes/pki/etcd
 readonly next=$data/stackadm-next former=$data/stackadm-former made=member/stackadm-restored
 readonly unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env

@@ -31,7 +31,7 @@ begin_release() {
 
 end_release() {
   released=yes
-  printf '{"released": "yes"}\n' >&4
+  print_result released yes
 }
 
 # Makes the API server refuse new claims, load balancers and snapshots, which a StatefulSet or an

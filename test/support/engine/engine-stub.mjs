@@ -72,12 +72,16 @@ async function look() {
 }
 
 /**
- * Holds the lock of the stack. Writes the PID of this process to the file `held`, so that tests can
- * kill the process.
+ * Holds the lock of the stack. With `then: "wait"`, waits for the lock until SIGINT. Writes the PID
+ * of this process to the file `held`, so that tests can kill the process.
  */
-async function hold({ code = 0, stderr = "", state }) {
+async function hold({ code = 0, stderr = "", state, then }) {
   process.stderr.write(stderr);
   if (code !== 0) return code;
+  if (then === "wait") {
+    await interruption(1);
+    return 255;
+  }
   if (state) writeFileSync(file("state.json"), JSON.stringify({ version: 3, deployment: state }));
   writeFileSync(file("held"), String(process.pid));
   await look();
@@ -85,23 +89,30 @@ async function hold({ code = 0, stderr = "", state }) {
   return 255;
 }
 
-async function operate({ events = [], code = 0, stdout = "", stderr = "", then }) {
-  writeFileSync(file("pid"), String(process.pid));
+/** Waits for SIGINT signals. */
+async function interruption(count) {
+  const busy = setInterval(() => undefined, 1000);
   let signals = 0;
-  const interrupted = new Promise((done) => {
+  await new Promise((done) => {
     process.on("SIGINT", () => {
       signals += 1;
-      if (signals === (then === "hang" ? 2 : 1)) done();
+      if (signals === count) done();
     });
   });
+  clearInterval(busy);
+}
+
+async function operate({ events = [], code = 0, stdout = "", stderr = "", then }) {
+  writeFileSync(file("pid"), String(process.pid));
+  const waits = then === "wait" || then === "hang";
+  // Listens before the first event, because a test may send a signal after the event.
+  const interrupted = waits ? interruption(then === "hang" ? 2 : 1) : undefined;
   await sendEvents(events);
   process.stdout.write(stdout);
   process.stderr.write(stderr);
   if (then === "die") process.kill(process.pid, "SIGKILL");
-  if (then === "wait" || then === "hang") {
-    const busy = setInterval(() => undefined, 1000);
+  if (waits) {
     await interrupted;
-    clearInterval(busy);
     process.stderr.write("error: update canceled\n");
     return 255;
   }

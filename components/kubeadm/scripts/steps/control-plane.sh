@@ -56,8 +56,8 @@ control_plane() {
   # any more. A new cluster needs no such repair.
   [[ -n $init_started ]] || undo_teardown
   run_user_script afterKubeadm "$AFTER_KUBEADM"
-  printf '{"caCertHash": "%s", "kubeconfig": "%s", "name": "%s", "node": "%s", "uid": "%s", "kubernetes": "%s"}\n' \
-    "$(authority_of /etc/kubernetes/pki/ca.crt)" "$(base64 -w0 "$admin")" "$name" "$NODE_NAME" "$uid" "$KUBERNETES_VERSION" >&4
+  print_result caCertHash "$(authority_of /etc/kubernetes/pki/ca.crt)" kubeconfig "$(base64 -w0 "$admin")" \
+    name "$name" node "$NODE_NAME" uid "$uid" kubernetes "$KUBERNETES_VERSION"
 }
 
 is_member() { [[ -e $state/init.done ]] || { [[ -e $state/join.done ]] && ! has_left_cluster; }; }

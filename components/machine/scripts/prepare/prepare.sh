@@ -33,7 +33,7 @@ prepare() {
   run_user_script beforeKubeadm "$BEFORE_KUBEADM"
   pull_images
   security_updates
-  printf '{"kubelet": "%s"}\n' "$KUBERNETES_VERSION" >&4
+  print_result kubelet "$KUBERNETES_VERSION"
 }
 
 wait_for_cloud_init() {

@@ -12,6 +12,11 @@ describe("ClusterMachines.ask", () => {
   assert.ok(machine);
   const hostKeys = [`${machine.address} ssh-ed25519 AAAA`];
   const commands: string[] = [];
+  /** Returns the output of a program with this mark. */
+  let greeting: (mark: string) => string;
+  beforeEach(() => {
+    greeting = (mark) => `${mark}\nSAID`;
+  });
   const at = (
     ended: { readonly code: number | undefined; readonly said: string },
     keys = hostKeys,
@@ -22,7 +27,8 @@ describe("ClusterMachines.ask", () => {
       {
         execute: async (target, command, { output }) => {
           commands.push(`${target.user}@${target.host}: ${command}`);
-          output.end("SAID");
+          const [, mark = ""] = /bash -c 'echo ([0-9a-f]{32})\n/.exec(command) ?? [];
+          output.end(greeting(mark));
           return Promise.resolve(ended);
         },
         close: () => undefined,
@@ -34,7 +40,7 @@ describe("ClusterMachines.ask", () => {
     const answer = await at({ code: 0, said: "" }).ask(placed, createBackupProgram("snapshot"));
     assert.equal(answer, "SAID");
     const [command = ""] = commands;
-    assert.ok(command.startsWith("debian@10.0.0.10: sudo -n bash -c '#!/bin/bash"));
+    assert.ok(command.startsWith("debian@10.0.0.10: sudo -n bash -c 'echo "));
     assert.ok(command.endsWith("' stackadm 'snapshot'"));
     assert.ok(command.length > backupScript.length);
   });
@@ -53,6 +59,20 @@ describe("ClusterMachines.ask", () => {
       code: "SSH_UNREACHABLE",
       message: "The connection to dev-control-plane-0 ended before the script did.",
     });
+  });
+
+  it("drops all that the login shell prints before the data", async () => {
+    greeting = (mark) => `Welcome to build-07\nno newline ${mark}\nDATA\n${mark}\n`;
+    const answer = await at({ code: 0, said: "" }).ask(placed, createBackupProgram("standing"));
+    assert.match(answer, /^DATA\n[0-9a-f]{32}\n$/);
+  });
+
+  it("fails if a program succeeds without data", async () => {
+    greeting = () => "Welcome to build-07\n";
+    await assert.rejects(
+      at({ code: 0, said: "" }).ask(placed, createBackupProgram("standing")),
+      /^Failure: dev-control-plane-0: the program printed no data\.$/,
+    );
   });
 
   it("refuses a machine without a known host key and runs nothing on it", async () => {

@@ -4,6 +4,7 @@ import type { DecodedEngineEvent } from "../../../../automation/pulumi/events.js
 import {
   createScriptTimeoutError,
   ScriptWatch,
+  type ScriptTimeout,
   scriptWatchLimits,
 } from "../../../../automation/engine/script-watchdog.js";
 import type { ServerState } from "../../../../openstack/inventory/server-diagnostics.js";
@@ -17,6 +18,13 @@ const stepOf = (urn: string, type: "started" | "finished" | "failed"): DecodedEn
   const change = { urn, name: "n", type: "t", phase: undefined, operation: "create" };
   return type === "finished" ? { type, at: 0, change, id: "" } : { type, at: 0, change };
 };
+/** Event for the start of a script whose server is known. */
+const begun = (urn = init): DecodedEngineEvent => ({
+  type: "started",
+  at: 0,
+  change: { urn, name: "n", type: "t", phase: undefined, operation: "create" },
+  serverId,
+});
 const alive = (urn = init, through: readonly string[] = []): DecodedEngineEvent => ({
   type: "alive",
   at: 0,
@@ -123,6 +131,36 @@ describe("ScriptWatch", () => {
         (await world.pass(1)).take(log(`Dial ${what}${dials.toString()}/30 failed: retrying`));
       assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
     }
+  });
+
+  for (const [what, status] of [
+    ["runs", "ACTIVE"],
+    ["Nova cannot report", undefined],
+  ] as const)
+    it(`gives up a script whose connection hangs on a machine that ${what}`, async () => {
+      const world = await new World(says(status)).take(begun()).pass(299);
+      assert.deepEqual([world.asked, world.verdict()], [[240_000, 260_000, 280_000], []]);
+      await world.pass(20);
+      assert.deepEqual(world.verdict(), ["unanswered", status]);
+      assert.ok(world.killedAt < Infinity);
+    });
+
+  it("gives up a script whose connection hangs on a stopped machine", async () => {
+    const world = await new World(says("SHUTOFF")).take(begun()).pass(242);
+    assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
+  });
+
+  it("waits while a machine that has never answered is being dialled", async () => {
+    const world = new World(says("SHUTOFF")).take(begun());
+    for (let minutes = 0; minutes < 20; minutes += 1)
+      (await world.pass(60)).take(log("Dial 2/30 failed: retrying"));
+    assert.deepEqual([world.asked, world.verdict()], [[], []]);
+  });
+
+  it("checks a script 15 s after its first sign of life, although its connection took longer", async () => {
+    const world = await new World(says("ACTIVE")).take(begun()).pass(100);
+    await world.take(alive()).pass(16);
+    assert.deepEqual(world.asked, [115_000]);
   });
 
   it("waits while a restarting machine is being dialled", async () => {
@@ -242,6 +280,13 @@ describe("ScriptWatch", () => {
     assert.deepEqual(world.verdict(), []);
   });
 
+  it("restarts the timer of a hanging connection after the process was suspended", async () => {
+    const world = await new World(says("ACTIVE")).take(begun()).pass(10);
+    world.now += 3_600_000;
+    await world.pass(230);
+    assert.deepEqual([world.asked, world.verdict()], [[], []]);
+  });
+
   it("restarts its timers after the process was suspended", async () => {
     const world = await running(says("SHUTOFF")).pass(10);
     world.now += 3_600_000;
@@ -271,7 +316,7 @@ describe("ScriptWatch", () => {
 describe("createScriptTimeoutError", () => {
   const verdict = { urn: init, step: "init", serverId } as const;
   const name = "dev-control-plane-0";
-  const explain = (why: "stopped" | "silent", state?: ServerState) =>
+  const explain = (why: ScriptTimeout["why"], state?: ServerState) =>
     createScriptTimeoutError({ ...verdict, why, state });
 
   it("reports the machine, Nova's status, the console command and the next step", () => {
@@ -303,5 +348,14 @@ describe("createScriptTimeoutError", () => {
       "The machine dev-control-plane-0 was silent for 5 minutes while its script 'init' ran: Nova says ACTIVE.",
     );
     assert.match(explain("silent").sentence, /ran: Nova cannot be asked\.$/);
+  });
+
+  it("reports a connection without an answer", () => {
+    const { code, sentence } = explain("unanswered", { name, status: "ACTIVE" });
+    assert.equal(code, "SERVER_SILENT");
+    assert.equal(
+      sentence,
+      "The machine dev-control-plane-0 accepted a connection for its step 'init', but sent nothing for 5 minutes: Nova says ACTIVE.",
+    );
   });
 });
