@@ -8,6 +8,7 @@ import { supportSections } from "../evidence/rows/rows.js";
 import { commandsPage } from "./command-page.js";
 import { jsonSchema, leaves, stackFileSchema } from "./config-schema.js";
 import { configurationPages } from "./configuration-pages.js";
+import { environmentPage } from "./environment-page.js";
 import { failuresPage } from "./failure-page.js";
 import { stepsPage } from "./step-page.js";
 
@@ -26,6 +27,7 @@ function generatedFiles(): readonly (readonly [string, string])[] {
     ),
     ["config.schema.json", JSON.stringify(stackFileSchema())],
     [join("reference", "commands.md"), commandsPage()],
+    [join("reference", "environment.md"), environmentPage()],
     [join("reference", "failures.md"), failuresPage()],
     [join("reference", "steps.md"), stepsPage()],
     [join("reference", "support-matrix.md"), renderEvidencePage(supportSections, readEvidence())],
