@@ -9,11 +9,12 @@ import { commandsPage } from "./command-page.js";
 import { jsonSchema, leaves, stackFileSchema } from "./config-schema.js";
 import { configurationPages } from "./configuration-pages.js";
 import { environmentPage } from "./environment-page.js";
+import { eventsPage, outputLineJsonSchema } from "./event-page.js";
 import { failuresPage } from "./failure-page.js";
 import { stepsPage } from "./step-page.js";
 
 /*
- * Writes the generated pages below docs/reference and docs/config.schema.json. With `--check`,
+ * Writes the generated pages below docs/reference and the JSON schemas in docs. With `--check`,
  * writes nothing and fails if a file is outdated.
  */
 
@@ -26,8 +27,10 @@ function generatedFiles(): readonly (readonly [string, string])[] {
       ([file, text]) => [join("reference", "configuration", file), text] as const,
     ),
     ["config.schema.json", JSON.stringify(stackFileSchema())],
+    ["events.schema.json", JSON.stringify(outputLineJsonSchema())],
     [join("reference", "commands.md"), commandsPage()],
     [join("reference", "environment.md"), environmentPage()],
+    [join("reference", "events.md"), eventsPage()],
     [join("reference", "failures.md"), failuresPage()],
     [join("reference", "steps.md"), stepsPage()],
     [join("reference", "support-matrix.md"), renderEvidencePage(supportSections, readEvidence())],
