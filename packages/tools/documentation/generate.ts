@@ -13,6 +13,7 @@ import { environmentPage } from "./environment-page.js";
 import { eventsPage, outputLineJsonSchema } from "./event-page.js";
 import { failuresPage } from "./failure-page.js";
 import { insertNumbers, performanceChart, performancePage } from "./performance-page.js";
+import { reliabilityPage } from "./reliability-page.js";
 import { stepsPage } from "./step-page.js";
 
 /*
@@ -49,6 +50,7 @@ function generatedFiles(): readonly (readonly [string, string])[] {
     [join("reference", "events.md"), eventsPage()],
     [join("reference", "failures.md"), failuresPage()],
     ...performanceFiles(),
+    [join("reference", "reliability.md"), reliabilityPage()],
     [join("reference", "steps.md"), stepsPage()],
     [join("reference", "support-matrix.md"), renderEvidencePage(supportSections, readEvidence())],
   ];
