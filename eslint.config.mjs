@@ -44,8 +44,8 @@ const mayImport = {
 const packagesMayImport = {
   toolchain: ["base"],
   lab: ["base"],
-  tools: ["base", "components", "automation", "lab"],
-  bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "tools", "test"],
+  bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "test"],
+  tools: ["base", "components", "automation", "lab", "bench"],
 };
 /**
  * The same of the folders in these, the lowest first. The files beside them may import all. A name

@@ -68,7 +68,10 @@ describe("command line", function () {
     for (const command of [["up"], ["destroy", "--yes"], ["doctor"], ["orphans"]]) {
       const { code, out, err } = await operator.run(...command);
       assert.deepEqual([code, out], [2, ""], command[0]);
-      assert.match(err, /^\nerror: No cloud is configured: [^\n]+\n {2}Set OS_CLOUD [^\n]+\n$/);
+      assert.match(
+        err,
+        /^\nerror: No cloud is configured: [^\n]+\n {2}Set OS_CLOUD [^\n]+\n {2}CLOUD_NOT_CONFIGURED: [^\n]+\n$/,
+      );
     }
     assert.deepEqual(operator.engine.calls(), []);
   });
@@ -110,7 +113,7 @@ describe("command line", function () {
     assert.match(err, /^\nerror: Pulumi\.wrong\.yaml is not valid:\n/);
     for (const path of ["image", "allowedCidrs.0", "externalNetwork", "controlPlane", "workers"])
       assert.match(err, new RegExp(`^ +cluster\\.${path.replace(".", "\\.")}: `, "m"));
-    assert.match(err, /nothing was changed\.\n$/);
+    assert.match(err, /nothing was changed\.\n {2}INVALID_CONFIG: [^\n]+\n$/);
   });
 
   it("reports the position of a YAML error in the stack file", async () => {

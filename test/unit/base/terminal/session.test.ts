@@ -79,6 +79,12 @@ describe("toFailure", () => {
     assert.equal(formatFailure(known, toFailure(known), debug), "error: x\n  y");
   });
 
+  it("shows the code of a failure, and the place of the code on the page of failure codes", () => {
+    const known = new Failure("STACK_LOCKED", "x", "y");
+    const [, , line = ""] = formatFailure(known, toFailure(known), {}).split("\n");
+    assert.equal(line, "  STACK_LOCKED: docs/reference/failures.md#stack_locked");
+  });
+
   it("keeps sentence and hint", () => {
     const known = toFailure(new CloudError("conflict", "in use", "wait"));
     assert.equal(known.sentence, "in use");

@@ -244,7 +244,7 @@ describe("`stackadm destroy`", function () {
     operator.engine.runs({ destroy: { code: 255, stderr: "error: dial tcp: i/o timeout\n" } });
     const { code, err } = await operator.run("destroy", "--yes");
     assert.equal(code, 3);
-    assert.match(err, /\nerror: [^\n]+\n {2}[^\n]+\n$/);
+    assert.match(err, /\nerror: [^\n]+\n {2}[^\n]+\n {2}CLOUD_UNREACHABLE: [^\n]+\n$/);
     assert.ok(operator.engine.stateNow());
     assert.equal(kubeconfig(), true);
   });

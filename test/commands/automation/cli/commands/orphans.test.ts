@@ -270,7 +270,7 @@ describe("`stackadm orphans`", function () {
     });
     const { code, out, err } = await operator.run("orphans");
     assert.deepEqual([code, out], [3, ""]);
-    assert.match(err, /^\nerror: [^\n]+\n {2}[^\n]+\n$/);
+    assert.match(err, /^\nerror: [^\n]+\n {2}[^\n]+\n {2}AUTH_FAILED: [^\n]+\n$/);
     assert.doesNotMatch(err, /correct horse/);
   });
 });

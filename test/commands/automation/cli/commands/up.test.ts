@@ -60,6 +60,15 @@ describe("`stackadm up`", function () {
       .replaceAll(/^\.\.\. .*\n/gm, "")
       .replaceAll(/ +(?=take|see|look)/g, "  ");
 
+  /** Replaces what differs between runs. Removes progress, because its moments differ. */
+  const readableEvents = (text: string): string =>
+    readable(text)
+      .replaceAll(/^.*"state":"progress".*\n/gm, "")
+      .replaceAll(/"operation":"[0-9a-f-]{36}"/g, '"operation":"ID"')
+      .replaceAll(/"n":\d+/g, '"n":1')
+      .replaceAll(/"at":"[^"]+"/g, '"at":"2026-01-02T03:04:05.000Z"')
+      .replaceAll(/"(seconds|milliseconds)":[\d.]+/g, '"$1":1');
+
   it("prints nodes, times and next commands on standard output, and progress on standard error", async () => {
     const { code, out, err } = await operator.start(["up"]).ended;
     assert.equal(code, 0, err);
@@ -115,6 +124,7 @@ describe("`stackadm up`", function () {
       ["result", true, operator.kubeconfig(), "https://203.0.113.7:6443"],
     );
     assert.ok(!out.includes(clientKey));
+    golden("cli/up-events.jsonl", readableEvents(out));
   });
 
   it("hides passwords that the engine or the program prints, in text and JSON", async () => {
