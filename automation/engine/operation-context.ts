@@ -261,7 +261,7 @@ export class StackOperation {
   /** Runs one operation in its own process, with the stack's settings. */
   private async operate(
     request: OperationRequest,
-    { onEvent, onHeld, ...options }: Omit<WorkerRunOptions, "env" | "cwd">,
+    options: Omit<WorkerRunOptions, "env" | "cwd" | "onMessage">,
     {
       stop,
       worker,
@@ -270,16 +270,10 @@ export class StackOperation {
     let operation: Promise<void> | undefined;
     await withStackSettings(this.place(), stop, async () => {
       await new Promise<void>((begun) => {
-        // The first report shows that the engine has read the settings. The lock on the settings
+        // The first message shows that the engine has read the settings. The lock on the settings
         // can then be released.
-        const after =
-          <A extends unknown[]>(tell?: (...told: A) => void) =>
-          (...told: A): void => {
-            begun();
-            tell?.(...told);
-          };
-        const heard = { onEvent: after(onEvent), onHeld: after(onHeld) };
-        operation = runOperation(request, { ...options, ...heard, ...this.process() }, worker?.());
+        const running = { ...options, ...this.process(), onMessage: begun };
+        operation = runOperation(request, running, worker?.());
         operation.then(begun, begun);
       });
     });

@@ -21,6 +21,8 @@ import { startWorker, type WorkerEnvironment } from "./start-worker.js";
 
 export interface WorkerRunOptions extends WorkerEnvironment {
   readonly onEvent: (event: DecodedEngineEvent) => void;
+  /** Called at each message of the worker. The engine has then read its settings. */
+  readonly onMessage?: () => void;
   /** Called when the engine has got the stack's lock. Only for the operation `hold`. */
   readonly onHeld?: () => void;
   /** Receives each line that the program and the engine print. Events are not lines. */
@@ -137,6 +139,7 @@ export async function runOperation(
   const stops = stopsOf(child);
   const { watch, stop } = watchScripts({ ...stops, env: options.env, times: options.silence });
   child.on("message", (message) => {
+    options.onMessage?.();
     const received = workerReplySchema.parse(message);
     if (received.type === "done" || received.type === "failed") {
       reply = received;

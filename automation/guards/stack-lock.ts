@@ -134,8 +134,8 @@ async function removeDeadLocks(
   // Only one command at a time removes locks. Otherwise two commands could find the same dead
   // holder, and the second command could remove the new lock of the first command.
   const purpose = "removing the lock of an ended engine";
-  const { signal } = run.options;
-  return withLock(join(directory, "unlock.lock"), { purpose, waitMs: 30_000, signal }, async () => {
+  const wait = { waitMs: 30_000, signal: run.options.signal, code: "STACK_LOCKED" } as const;
+  return withLock(join(directory, "unlock.lock"), { purpose, ...wait }, async () => {
     const locks = await locksOf(run);
     const [alive, ...others] = locks.filter((lock) => !isDead(run, lock));
     if (alive) {
