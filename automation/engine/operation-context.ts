@@ -17,6 +17,8 @@ import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation
 import type { EngineOperationName, OperationRequest } from "./worker-messages.js";
 import { readClusterSpec, type SpecSources } from "./stack-settings.js";
 import { readState, type StateAccess } from "../pulumi/stack-state.js";
+import { hasUnlockedPreviews, requireNoUpdate } from "../pulumi/update-in-progress.js";
+import { createHeldLock, type HeldLock } from "./held-lock.js";
 import { getAbortFailure } from "../../base/failures/cancellation.js";
 import { UnconfirmedCreates } from "./unconfirmed-creates.js";
 import { markInterruptedScripts, InterruptedScripts } from "./interrupted-scripts.js";
@@ -212,28 +214,38 @@ export class StackOperation {
   /**
    * Runs `work` while an engine holds the stack's lock. This engine changes nothing. The signal of
    * `work` is aborted if the lock is lost, or if `stop` is aborted. Default of `stop`: the signal
-   * of the request.
+   * of the request. In a backend that does not lock previews, no engine can hold the lock. `work`
+   * then runs without an engine, and its client checks before each change that no update runs.
    */
   async hold<T>(
-    work: (signal: AbortSignal) => Promise<T>,
+    work: (lock: HeldLock) => Promise<T>,
     { stop }: { readonly stop: AbortSignal | undefined } = { stop: this.options.signal },
   ): Promise<T> {
     this.requireNotStopped(stop);
-    const { killSignal } = this.options;
-    const [done, lost] = [new AbortController(), new AbortController()];
-    const signal = AbortSignal.any([lost.signal, ...(stop ? [stop] : [])]);
+    const lost = new AbortController();
+    const lock = createHeldLock({
+      access: this.access,
+      backend: this.service.backend,
+      signal: AbortSignal.any([lost.signal, ...(stop ? [stop] : [])]),
+      connect: () => this.cloud(),
+    });
+    if (hasUnlockedPreviews(this.service.backend)) {
+      await requireNoUpdate(this.access);
+      return work(lock);
+    }
+    const done = new AbortController();
     let worked: Promise<T> | undefined;
     const onHeld = (): void => {
-      worked = work(signal).finally(() => {
+      worked = work(lock).finally(() => {
         done.abort();
       });
       // Prevents an unhandled rejection. The last line of this method returns the same promise
       // after the lock is released.
       worked.catch(() => undefined);
     };
-    const request = this.request("hold");
+    const { killSignal } = this.options;
     await this.operate(
-      request,
+      this.request("hold"),
       { onHeld, onEvent: () => undefined, signal: done.signal, killSignal },
       { stop },
     ).catch(async (error: unknown) => {

@@ -5,7 +5,7 @@ import { Failure, recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
 import { backendVariable, disableStateAttributes } from "./backend.js";
 import { recordEngine } from "./lock-holders.js";
-import { deleteEmptyAttributes } from "./pulumi-internals.js";
+import { deleteEmptyAttributes, lockedStackPattern } from "./pulumi-internals.js";
 import { findIdentityAndComponent, findCreatedIds, findRetainedIds } from "./retained-objects.js";
 import type { StackWorkspace } from "./workspace.js";
 
@@ -162,7 +162,7 @@ export async function changeState(
   try {
     await writeState(access, state);
   } catch (error) {
-    throw /currently locked/.test(String(error)) ? createStateChangedError() : error;
+    throw lockedStackPattern.test(String(error)) ? createStateChangedError() : error;
   }
 }
 

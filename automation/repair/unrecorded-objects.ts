@@ -26,6 +26,7 @@ import {
   attributeUnrecordedServer,
 } from "./left-behind-servers.js";
 import { requireCurrentState } from "./refuse-outdated-state.js";
+import type { HeldLock } from "../engine/held-lock.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/step.js";
@@ -107,7 +108,7 @@ async function deleteUnderLock(
     objects: readonly CloudObject[],
   ) => Promise<readonly CloudObject[]> | readonly CloudObject[],
 ): Promise<void> {
-  await editUnderLock(run, async (state, signal) => {
+  await editUnderLock(run, async (state, lock) => {
     const objects = await listPresent();
     const lost = await choose(state, objects);
     requireNoBlockingPorts(lost, objects, findStackOwnership(state).owned);
@@ -121,8 +122,8 @@ async function deleteUnderLock(
     const onWait = (text: string): void => {
       run.note(text);
     };
-    const options = { signal, onDelete, onWait };
-    await deleteOrphans(await run.cloud(), lost, options).catch((error: unknown) => {
+    const options = { signal: lock.signal, onDelete, onWait };
+    await deleteOrphans(await lock.cloud(), lost, options).catch((error: unknown) => {
       throw withPurpose(error);
     });
     return state;
