@@ -87,6 +87,8 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Wor
   };
   const stack = await openStack(request, program);
   enablePreviewBeforeUpdate(stack);
+  // If the parent has ended, no engine may take the lock, which the next command needs.
+  signal.throwIfAborted();
   // Ignores requests to the engine that fail because the engine is ending.
   process.on("unhandledRejection", () => undefined);
   try {
@@ -134,7 +136,9 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
       await stack.destroy({
         ...options,
         refresh: request.refresh,
-        ...(request.target ? { target: request.target, targetDependents: true } : { remove: true }),
+        exclude: request.exclude,
+        ...(request.target && { target: request.target, targetDependents: true }),
+        remove: request.target === undefined && request.exclude === undefined,
       });
       return { type: "done" };
   }

@@ -229,6 +229,25 @@ export const findClusterComponents = (state: StateExport | undefined): Map<strin
     }),
   );
 
+/** Returns the URNs of the resources that create the identities of the clusters. */
+export const findIdentityUrns = (state: StateExport | undefined): string[] =>
+  (state?.deployment.resources ?? []).flatMap((one) =>
+    findIdentityAndComponent(one) ? [one.urn] : [],
+  );
+
+/**
+ * Returns whether the state contains nothing that a cluster needs: only identities, components and
+ * providers, and no pending operation.
+ */
+export const hasOnlyIdentities = ({ deployment, ...rest }: StateExport): boolean =>
+  isEmptyStack({
+    ...rest,
+    deployment: {
+      ...deployment,
+      resources: (deployment.resources ?? []).filter((one) => !findIdentityAndComponent(one)),
+    },
+  });
+
 export const findClusterIdentities = (state: StateExport | undefined): Set<string> =>
   new Set(findClusterComponents(state).keys());
 

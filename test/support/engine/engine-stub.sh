@@ -59,7 +59,8 @@ case $operation in
     stack "$@"
     ;;
   hold) exec "${NODE:?}" "${0%/*}/engine-stub.mjs" hold "$@" ;;
-  up | preview | refresh | destroy)
+  destroy) exec "${NODE:?}" "${0%/*}/engine-stub.mjs" "$@" ;;
+  up | preview | refresh)
     if [ -e "$here/runs/$1.json" ]; then exec "${NODE:?}" "${0%/*}/engine-stub.mjs" "$@"; fi
     ;;
 esac
