@@ -57,10 +57,10 @@ export async function requireOnlyIdentities({ access }: StackOperation): Promise
 }
 
 /** Deletes the identities and the stack. Runs last, so that every earlier stop can be resumed. */
-export const deleteStack: OperationStep = {
+export const deleteStack: OperationStep<OperationFacts, never, StateExport> = {
   title: "Delete the stack",
   expectedSeconds: 3,
-  when: ({ state }) => findIdentityUrns(state).length > 0,
+  detect: ({ state }) => (findIdentityUrns(state).length > 0 ? state : undefined),
   apply: async ({ run }) => {
     await requireOnlyIdentities(run);
     await run.engine("destroy", { refresh: false });

@@ -1,4 +1,4 @@
-import type { CloudObject, CloudObjectKind } from "../../openstack/inventory/inventory.js";
+import type { CloudObject } from "../../openstack/inventory/inventory.js";
 import {
   isKeptUnlessRequested,
   filterOwnedObjects,

@@ -26,7 +26,6 @@ import {
   attributeUnrecordedServer,
 } from "./left-behind-servers.js";
 import { requireCurrentState } from "./refuse-outdated-state.js";
-import type { HeldLock } from "../engine/held-lock.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/step.js";

@@ -80,11 +80,7 @@ export interface Operation<F extends OperationFacts = OperationFacts, Descriptio
 export const makeStepsConditional = <F extends OperationFacts, Description>(
   condition: (facts: F) => boolean,
   steps: readonly OperationStep<F, Description>[],
-): OperationStep<F, Description>[] =>
-  steps.map((step) => ({
-    ...step,
-    when: (facts) => condition(facts) && step.when?.(facts) !== false,
-  }));
+): OperationStep<F, Description>[] => steps.map((step) => ({ ...step, when: condition }));
 
 /** Restricts guards to runs for which the condition is true. */
 export const makeGuardsConditional = <F extends OperationFacts>(
