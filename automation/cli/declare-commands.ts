@@ -172,6 +172,7 @@ function declareMaintenanceCommands(program: Command): void {
       false,
     )
     .option("--floating-ips", "with --delete: also delete the floating IPs of its Services", false)
+    .option("--retained", "with --delete: also delete what a destroy kept for the program", false)
     .option(
       "--yes",
       "with --delete: skip confirmation for a cluster that may be running (required then without a terminal or with --json)",

@@ -36,12 +36,14 @@ const whichClusterFields = {
   identities: z
     .array(z.string())
     .describe(
-      "Identities of the clusters, with 12 hexadecimal digits each. Empty if the clusters do not exist yet, or if an early release created the clusters",
+      "Identities of the clusters, with 12 hexadecimal digits each. Empty if the clusters do not exist yet",
     ),
   held: z.boolean().describe("Whether the state contains any resource"),
   place: cloudPlaceSchema
     .optional()
-    .describe("Location of the clusters. Absent if the operation has not signed in, or if the cloud does not answer"),
+    .describe(
+      "Location of the clusters. Absent if the operation has not signed in, or if the cloud does not answer",
+    ),
 };
 
 export const whichClusterSchema = z.object(whichClusterFields);
@@ -137,7 +139,9 @@ export const resourceEventSchema = z
     kind: z.string().describe("Type of the resource, without the package"),
     change: z
       .string()
-      .describe("Pulumi's word for the change, for example `create`, `update`, `delete` or `replace`"),
+      .describe(
+        "Pulumi's word for the change, for example `create`, `update`, `delete` or `replace`",
+      ),
   })
   .meta({
     id: "resource",

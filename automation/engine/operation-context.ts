@@ -22,6 +22,8 @@ import {
   type StateAccess,
   type StateExport,
 } from "../pulumi/stack-state.js";
+import { hasUnlockedPreviews, requireNoUpdate } from "../pulumi/update-in-progress.js";
+import { createHeldLock, type HeldLock } from "./held-lock.js";
 import { getAbortFailure } from "../../base/failures/cancellation.js";
 import { UnconfirmedCreates } from "./unconfirmed-creates.js";
 import { markInterruptedScripts, InterruptedScripts } from "./interrupted-scripts.js";
@@ -226,16 +228,26 @@ export class StackOperation {
   /**
    * Runs `work` while an engine holds the stack's lock. This engine changes nothing. The signal of
    * `work` is aborted if the lock is lost, or if `stop` is aborted. Default of `stop`: the signal
-   * of the request.
+   * of the request. In a backend that does not lock previews, no engine can hold the lock. `work`
+   * then runs without an engine, and its client checks before each change that no update runs.
    */
   async hold<T>(
-    work: (signal: AbortSignal) => Promise<T>,
+    work: (lock: HeldLock) => Promise<T>,
     { stop }: { readonly stop: AbortSignal | undefined } = { stop: this.options.signal },
   ): Promise<T> {
     this.requireNotStopped(stop);
-    const { killSignal } = this.options;
-    const [done, lost] = [new AbortController(), new AbortController()];
-    const signal = AbortSignal.any([lost.signal, ...(stop ? [stop] : [])]);
+    const lost = new AbortController();
+    const lock = createHeldLock({
+      access: this.access,
+      backend: this.service.backend,
+      signal: AbortSignal.any([lost.signal, ...(stop ? [stop] : [])]),
+      connect: () => this.cloud(),
+    });
+    if (hasUnlockedPreviews(this.service.backend)) {
+      await requireNoUpdate(this.access);
+      return work(lock);
+    }
+    const done = new AbortController();
     let worked: Promise<T> | undefined;
     // Before the engine has the lock, a stop request ends the engine. Afterwards, `work` ends first.
     const giveUp = (): void => {
@@ -244,16 +256,16 @@ export class StackOperation {
     stop?.addEventListener("abort", giveUp, { once: true });
     const onHeld = (): void => {
       if (done.signal.aborted) return;
-      worked = work(signal).finally(() => {
+      worked = work(lock).finally(() => {
         done.abort();
       });
       // Prevents an unhandled rejection. The last line of this method returns the same promise
       // after the lock is released.
       worked.catch(() => undefined);
     };
-    const request = this.request("hold");
+    const { killSignal } = this.options;
     await this.operate(
-      request,
+      this.request("hold"),
       { onHeld, onEvent: () => undefined, signal: done.signal, killSignal },
       { stop },
     )
@@ -286,7 +298,7 @@ export class StackOperation {
   /** Runs one operation in its own process, with the stack's settings. */
   private async operate(
     request: OperationRequest,
-    { onEvent, onHeld, ...options }: Omit<WorkerRunOptions, "env" | "cwd">,
+    options: Omit<WorkerRunOptions, "env" | "cwd" | "onMessage">,
     {
       stop,
       worker,
@@ -295,16 +307,10 @@ export class StackOperation {
     let operation: Promise<void> | undefined;
     await withStackSettings(this.place(), stop, async () => {
       await new Promise<void>((begun) => {
-        // The first report shows that the engine has read the settings. The lock on the settings
+        // The first message shows that the engine has read the settings. The lock on the settings
         // can then be released.
-        const after =
-          <A extends unknown[]>(tell?: (...told: A) => void) =>
-          (...told: A): void => {
-            begun();
-            tell?.(...told);
-          };
-        const heard = { onEvent: after(onEvent), onHeld: after(onHeld) };
-        operation = runOperation(request, { ...options, ...heard, ...this.process() }, worker?.());
+        const running = { ...options, ...this.process(), onMessage: begun };
+        operation = runOperation(request, running, worker?.());
         operation.then(begun, begun);
       });
     });

@@ -136,6 +136,7 @@ export function isUnrecorded(
   return (
     ownership?.claim === "marked by stackadm" &&
     known.identities.has(ownership.mark.identity) &&
+    ownership.kept !== true &&
     !isKnown(object, known) &&
     !hasData(object)
   );

@@ -107,7 +107,7 @@ async function deleteUnderLock(
     objects: readonly CloudObject[],
   ) => Promise<readonly CloudObject[]> | readonly CloudObject[],
 ): Promise<void> {
-  await editUnderLock(run, async (state, signal) => {
+  await editUnderLock(run, async (state, lock) => {
     const objects = await listPresent();
     const lost = await choose(state, objects);
     requireNoBlockingPorts(lost, objects, findStackOwnership(state).owned);
@@ -121,8 +121,8 @@ async function deleteUnderLock(
     const onWait = (text: string): void => {
       run.note(text);
     };
-    const options = { signal, onDelete, onWait };
-    await deleteOrphans(await run.cloud(), lost, options).catch((error: unknown) => {
+    const options = { signal: lock.signal, onDelete, onWait };
+    await deleteOrphans(await lock.cloud(), lost, options).catch((error: unknown) => {
       throw withPurpose(error);
     });
     return state;

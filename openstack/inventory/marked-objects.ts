@@ -55,8 +55,7 @@ export async function findOwnedObjects(
 export const filterOwnedObjects = (
   inventory: readonly CloudObject[],
   identities: ReadonlySet<string>,
-): OwnedObject[] =>
-  markedIn(inventory).filter(({ mark }) => identities.has(mark.identity));
+): OwnedObject[] => markedIn(inventory).filter(({ mark }) => identities.has(mark.identity));
 
 const kept: ReadonlySet<OwnershipEvidence> = new Set([
   "volume of a PersistentVolume",
@@ -69,9 +68,10 @@ const kept: ReadonlySet<OwnershipEvidence> = new Set([
  * volumes of PersistentVolumes and their snapshots, because they contain data. Floating IPs of
  * Services are included, because DNS records and allow lists may contain them. A reclaim policy or
  * an annotation in the cluster may have kept such an object, but OpenStack does not show the policy
- * or the annotation.
+ * or the annotation. Objects that a destroy has marked as kept are included, too.
  */
-export const isKeptUnlessRequested = ({ claim }: OwnedObject): boolean => kept.has(claim);
+export const isKeptUnlessRequested = (object: OwnedObject): boolean =>
+  object.kept === true || kept.has(object.claim);
 
 interface Deletion {
   readonly service: ServiceType;

@@ -123,6 +123,14 @@ const repair: PromiseSection = {
     ),
     promise("Two repairs of one stack never run at once.", "engine/automation/with-stack-lock"),
     promise(
+      "In Pulumi Cloud, nothing outside of the engine changes while an update is in progress.",
+      "commands/automation/guards/service-backend",
+    ),
+    promise(
+      "A lock file that containers or hosts share is taken over only after 30 s without a sign of life, and only its holder deletes it.",
+      "unit/base/file-lock",
+    ),
+    promise(
       "A lock is removed only if its holder is certainly dead, or was shown and confirmed.",
       ...["commands/automation/guards/stack-lock", "unit/automation/pulumi/lock-holders"],
     ),
@@ -231,6 +239,10 @@ const endings: PromiseSection = {
     promise(
       "A teardown names what is not released.",
       "scripts/kubeadm/steps/release-cluster-objects",
+    ),
+    promise(
+      "The next destroy completes a destroy that was stopped or killed; 5 points of its end were tried.",
+      ...["engine/automation/resumed-destroy", "commands/automation/destroy/resumed-destroy"],
     ),
     promise(
       "A cluster whose destroy was blocked or stopped works again.",

@@ -116,7 +116,11 @@ describe("undoPendingCreates", () => {
   let undone: readonly string[] = [];
   /** Undoes the pending operations, and writes the state as under the stack's lock. */
   const edit = (meanwhile = (): void => undefined) => {
-    const hold: StackOperation["hold"] = (work) => work(new AbortController().signal);
+    const hold: StackOperation["hold"] = (work) =>
+      work({
+        signal: new AbortController().signal,
+        cloud: () => connectCloud({ env: cloud.environment(), patience: inNoTime }),
+      });
     return editUnderLock({ access: access(), hold }, async () => {
       const { state, cleared } = await undo();
       meanwhile();

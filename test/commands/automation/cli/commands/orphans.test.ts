@@ -170,7 +170,7 @@ describe("`stackadm orphans`", function () {
       assert.equal(code, 0);
       assert.match(
         out,
-        /^If no state has this cluster any more, delete it with `stackadm orphans --identity 0123456789ab --delete`/m,
+        /^If no state has this cluster any more, delete 2 of 2 objects with `stackadm orphans --identity 0123456789ab --delete`/m,
       );
       assert.deepEqual(deleted(), []);
     });
@@ -236,6 +236,40 @@ describe("`stackadm orphans`", function () {
     assert.ok(!deleted().some((path) => path.includes("floatingips")));
     await operator.run(...remove, "--floating-ips");
     assert.equal(deleted().at(-1), "/network/floatingips/f1");
+  });
+
+  it("keeps objects that a destroy has marked as kept, unless `--retained` is set", async () => {
+    const tags = ["stackadm-cluster=dev", `stackadm-identity=${dev.identity}`];
+    let floatingips = [
+      { id: "f1", floating_ip_address: "203.0.113.9", tags: [...tags, "stackadm-kept=retained"] },
+    ];
+    cloud.on("GET /network/floatingips", () => ({ body: { floatingips } }));
+    cloud.on("DELETE /network/floatingips/f1", () => {
+      floatingips = [];
+      return { status: 204 };
+    });
+    const list = ["orphans", "--identity", dev.identity];
+    assert.match((await operator.run(...list)).out, /, delete 2 of 3 objects with /);
+    const { out } = await operator.run(...list, "--delete", "--yes", "--floating-ips");
+    assert.match(
+      out,
+      /^One floating IP is kept: the program keeps it .*\n {2}203.0.113.9 \(f1\)$/m,
+    );
+    assert.doesNotMatch(out, /openstack floating ip delete/);
+    assert.ok(!deleted().some((path) => path.includes("floatingips")));
+    assert.match((await operator.run(...list)).out, /--delete` keeps all of these objects/);
+    await operator.run(...list, "--delete", "--yes", "--retained");
+    assert.equal(deleted().at(-1), "/network/floatingips/f1");
+  });
+
+  it("requires confirmation for a cluster without servers that was created within the last hour", async () => {
+    here.servers = [];
+    const tags = ["stackadm-cluster=dev", `stackadm-identity=${dev.identity}`];
+    const created_at = new Date(Date.now() - 5 * 60_000).toISOString();
+    const security_groups = [{ id: "g1", name: "dev", tags, created_at }];
+    cloud.on("GET /network/security-groups", { body: { security_groups } });
+    const { code } = await operator.run("orphans", "--identity", dev.identity, "--delete");
+    assert.deepEqual([code, deleted()], [2, []]);
   });
 
   it("fails with the cloud's message if an object cannot be deleted, also as JSON", async () => {
