@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CloudError, isHiddenFromUser } from "../http/cloud-error.js";
+import { CloudError, isDeniedByService } from "../http/cloud-error.js";
 import type { CloudClient, ServiceType } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
@@ -55,8 +55,7 @@ export async function findOwnedObjects(
 export const filterOwnedObjects = (
   inventory: readonly CloudObject[],
   identities: ReadonlySet<string>,
-): OwnedObject[] =>
-  markedIn(inventory).filter(({ mark }) => identities.has(mark.identity));
+): OwnedObject[] => markedIn(inventory).filter(({ mark }) => identities.has(mark.identity));
 
 const kept: ReadonlySet<OwnershipEvidence> = new Set([
   "volume of a PersistentVolume",
@@ -135,7 +134,7 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
     const user = `/users/${client.userId}`;
     return (found.access_rules ?? []).map(({ id }) => `${user}/access_rules/${id}`);
   } catch (error) {
-    if (isHiddenFromUser(error)) return [];
+    if (isDeniedByService(error)) return [];
     throw error;
   }
 }
@@ -152,7 +151,7 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
     try {
       await client.request("identity", "DELETE", path);
     } catch (error) {
-      if (isHiddenFromUser(error)) continue;
+      if (isDeniedByService(error)) continue;
       why = error;
       left.push(path.replace(/.*\//, ""));
     }
