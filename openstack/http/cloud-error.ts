@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
 import type { FailureCode } from "../../base/failures/failure-codes.js";
+import { parseJsonBody } from "./http-exchange.js";
 
 /** Kind of a failed request to the cloud. */
 export type CloudErrorKind =
@@ -52,18 +53,9 @@ export const isHiddenFromUser = (error: unknown): boolean =>
 export const isDeniedByService = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "forbidden" || error.kind === "not-found");
 
-/** Returns the JSON value of a response body. Returns undefined if the body is not JSON. */
-function parseErrorBody(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns the error message in a response body. OpenStack services use several formats. */
 export const parseErrorMessage = (body: string): string =>
-  sentenceIn(parseErrorBody(body)) ?? body.trim().slice(0, 300);
+  sentenceIn(parseJsonBody(body)) ?? body.trim().slice(0, 300);
 
 function sentenceIn(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
@@ -110,7 +102,7 @@ const glancePage = /^<html>\s*<head>\s*<title>404 [^<]*<\/title>[^]*<h1>404 [^<]
  * does not exist. A proxy or an ingress answers 404, too, for example while the ingress reloads.
  */
 export const isNotFoundByService = (body: string): boolean =>
-  notFoundSchema.safeParse(parseErrorBody(body)).success || glancePage.test(body);
+  notFoundSchema.safeParse(parseJsonBody(body)).success || glancePage.test(body);
 
 /**
  * Returns the error for a response with an error status.
