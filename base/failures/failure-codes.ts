@@ -70,6 +70,15 @@ export const failures = {
     hint: "Nothing was sent to it. Another machine may answer in its place (a man-in-the-middle attack); if you rebuilt the machine by hand, raise its generation.",
     said: [{ of: "command:remote:", text: /host key mismatch|knownhosts: key/ }],
   },
+  SSH_AGENT_FAILED: {
+    exitCode: 1,
+    sentence: "the ssh-agent does not sign, or no longer runs",
+    hint: "Unlock the ssh-agent, confirm its question or touch the key. If the agent no longer runs, start one, set SSH_AUTH_SOCK and load the key. `ssh-add -l` lists the loaded keys. Then run the same command again.",
+    said: [
+      { of: "command:remote:", text: /\bagent: (?:failed to|client error|unsupported) .*/ },
+      { of: "command:remote:", text: /dial unix .*/ },
+    ],
+  },
   SSH_KEY_REFUSED: {
     exitCode: 1,
     sentence: "the machine refuses the login key",
@@ -85,7 +94,7 @@ export const failures = {
     hint: "`stackadm doctor` shows limits and use. Ask for a larger quota or delete unused objects, then run the same command again.",
     said: [
       {
-        text: /quota exceeded|exceed(?:s|ed) (?:\S+ ){0,4}quota(?![\w.:-])|quota has been met/i,
+        text: /quota exceeded|exceed(?:s|ed) (?:\S+ ){0,4}quota(?![\w:-]|\.\S)|quota has been met/i,
       },
       { text: /OverQuota|OverLimit/ },
     ],
@@ -172,12 +181,37 @@ export const failures = {
   TEARDOWN_BLOCKED: {
     exitCode: 1,
     sentence: "the cluster cannot release its objects in the cloud",
-    hint: "Delete the named objects (the program that set a finalizer has to remove it), then run the same command again. Or run `stackadm destroy --abandon`: it deletes the cluster without its API, and keeps and lists volumes with data.",
+    hint: "Delete the named objects (the program that set a finalizer has to remove it), then run the same command again.",
+  },
+  WEBHOOK_FAILED: {
+    exitCode: 1,
+    sentence: "an admission webhook in the cluster does not answer",
+    hint: "Repair the pods of the webhook that the message names, or set `failurePolicy: Ignore` in its configuration, or exclude the namespace `kube-system`; then run the same command again.",
+    // The Kubernetes API has answered: the address and the certificate are those of the webhook.
+    said: [{ text: /failed calling webhook .*/ }],
+  },
+  KUBERNETES_LOGIN_REFUSED: {
+    exitCode: 1,
+    sentence: "the Kubernetes API refuses the credentials of the kubeconfig",
+    hint: "Check that the API's address is still this cluster's (`stackadm status`). If the kubeconfig in the state expired, `stackadm up` fetches a new one from a control plane. Then run the same command again.",
+    said: [
+      { text: /the server has asked for the client to provide credentials/ },
+      { of: "kubernetes:", text: /(?:^|: )Unauthorized$/ },
+    ],
+  },
+  KUBERNETES_UNTRUSTED: {
+    exitCode: 1,
+    sentence: "the certificate of the Kubernetes API cannot be verified",
+    hint: "Check the clock of this machine, and that the API's address is still this cluster's and no proxy answers there. If the certificate has expired, renew it on the control plane (`kubeadm certs renew apiserver`). Then run the same command again.",
+    said: [
+      { text: /(?:Kubernetes cluster is unreachable|schema information).* x509: .*/ },
+      { of: "kubernetes:", text: /"https:[^"]*": (?:tls: [^:]*: )?x509: .*/ },
+    ],
   },
   KUBERNETES_UNREACHABLE: {
     exitCode: 1,
     sentence: "the Kubernetes API does not answer",
-    hint: "Check that your address is in allowedCidrs and, with `stackadm status`, that the control planes run; then run the same command again. If the cluster is lost: `stackadm destroy --abandon`.",
+    hint: "Check that your address is in allowedCidrs and, with `stackadm status`, that the control planes run; then run the same command again.",
     said: [
       { text: /configured Kubernetes cluster is unreachable|unable to load schema information/ },
       {

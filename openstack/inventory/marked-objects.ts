@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CloudError, isHiddenFromUser } from "../http/cloud-error.js";
+import { CloudError, isDeniedByService } from "../http/cloud-error.js";
 import type { CloudClient, ServiceType } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
@@ -135,7 +135,7 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
     const user = `/users/${client.userId}`;
     return (found.access_rules ?? []).map(({ id }) => `${user}/access_rules/${id}`);
   } catch (error) {
-    if (isHiddenFromUser(error)) return [];
+    if (isDeniedByService(error)) return [];
     throw error;
   }
 }
@@ -152,7 +152,7 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
     try {
       await client.request("identity", "DELETE", path);
     } catch (error) {
-      if (isHiddenFromUser(error)) continue;
+      if (isDeniedByService(error)) continue;
       why = error;
       left.push(path.replace(/.*\//, ""));
     }

@@ -69,7 +69,7 @@ class Octavia {
   }
 
   private goneAnswer(id: string) {
-    return this.made.has(id) ? undefined : { status: 404, body: {} };
+    return this.made.has(id) ? undefined : { status: 404 };
   }
 
   /** Answers the requests for a collection and its objects. */

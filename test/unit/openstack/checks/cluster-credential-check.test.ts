@@ -55,11 +55,12 @@ describe("credential of a cluster's controllers", () => {
 
   it("is considered another user's only if Keystone answers 403", async () => {
     const answering = (status: number): CloudClient => {
+      const body = JSON.stringify({ error: { code: status, message: "no" } });
       const request = (_service: string, _method: string, path: string): Promise<unknown> => {
         assert.equal(path, "/users/me/application_credentials/one");
         return status === 200
           ? Promise.resolve({})
-          : Promise.reject(createStatusError("GET", status, ""));
+          : Promise.reject(createStatusError("GET", status, body));
       };
       return { userId: "me", request } as unknown as CloudClient;
     };

@@ -80,7 +80,7 @@ describe("checkSuppliedCredential", () => {
 
   for (const status of [401, 404])
     it(`reports a refused credential without the secret (${String(status)})`, async () => {
-      cloud.on(tokens, { status, body: { error: { message: "Could not find it" } } });
+      cloud.on(tokens, { status, body: { error: { code: status, message: "Could not find it" } } });
       assert.deepEqual(await ask(), [
         `problem credential.id: the application credential 5d6a cannot sign in: it does not exist, credential.secret is wrong, it has expired, or its user is disabled or has lost a role; ${make}`,
       ]);

@@ -164,12 +164,13 @@ describe("`stackadm destroy`", function () {
       },
     });
 
-    it("changes nothing and suggests `--abandon`", async () => {
+    it("changes nothing, and suggests no `--abandon`, because the API is not lost", async () => {
       held("s1", provider(), service);
       const { code, err } = await operator.run("destroy", "--yes");
       assert.equal(code, 1);
       assert.match(err, /API cannot be used.*it answers 401: expired.*Nothing was changed\./);
-      assert.match(err, /destroy --abandon/);
+      assert.match(err, /fetches a new one from a control plane/);
+      assert.doesNotMatch(err, /--abandon/);
       assert.deepEqual(operator.engine.operations(), []);
       assert.deepEqual(deleted(), []);
     });
