@@ -258,7 +258,7 @@ export function createScriptTimeoutError({
     return new Failure(
       "SERVER_SILENT",
       `The machine ${name} was silent for ${scriptWatchLimits.longest / 60_000} minutes while its script '${step}' ran: ${says}.`,
-      `The machine hangs, or no connection reaches it (one to a worker leads through a control plane). ${lastWords} Repair it, ${again}`,
+      `The machine hangs, or no connection reaches it (SSH connects to a worker through a control plane). ${lastWords} Repair it, ${again}`,
       subject,
     );
   const command = state && getWakeServerCommand(state);

@@ -75,7 +75,7 @@ describe("FrozenValues with a real engine", function () {
     return resources.find(({ urn }) => urn.endsWith("::dev-frozen"))?.inputs?.["environment"];
   };
   const refusal =
-    /error: (?:Preview failed: )?before hook "check-dev-frozen" failed: \[INVALID_CONFIG\] The specification of the living cluster dev is not valid:\n\s*cluster\.network\.pods: 10\.1\.0\.0\/16 cannot become 10\.2\.0\.0\/16 while [^\n]*\n\s*cluster\.podNetwork: a cannot become b while/;
+    /error: (?:Preview failed: )?before hook "check-dev-frozen" failed: \[INVALID_CONFIG\] The specification of the existing cluster dev is not valid:\n\s*cluster\.network\.pods: 10\.1\.0\.0\/16 cannot become 10\.2\.0\.0\/16 while [^\n]*\n\s*cluster\.podNetwork: a cannot become b while/;
   const values = { "network.pods": "10.1.0.0/16", podNetwork: "a" };
   const changed = { "network.pods": "10.2.0.0/16", podNetwork: "b" };
 

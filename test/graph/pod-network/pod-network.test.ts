@@ -95,7 +95,7 @@ describe("graph: a manifest with another checksum", () => {
     const rows = await graph(() => {
       assert.throws(
         () => new Cluster("dev", { ...smallest, podNetwork }),
-        /cluster\.podNetwork\.manifest: .*canal\.yaml has the SHA-256 [0-9a-f]{64}, not 0{64}; look/,
+        /cluster\.podNetwork\.manifest: .*canal\.yaml has the SHA-256 [0-9a-f]{64}, not 0{64}; check the changes/,
       );
     }, cloudAnswers);
     assert.deepEqual(

@@ -276,7 +276,7 @@ describe("restoreCluster", () => {
     await goes();
     assert.deepEqual(notes, [
       "! the node is another",
-      `! Another restore would treat this one as unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine. (${unreachable.message})`,
+      `! Another restore would find this restore unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine. (${unreachable.message})`,
       `! Cannot check whether all workers are nodes: ${unreachable.message}`,
     ]);
   });

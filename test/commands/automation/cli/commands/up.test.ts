@@ -73,7 +73,7 @@ describe("`stackadm up`", function () {
     assert.equal(code, 0);
     assert.match(
       out,
-      /show how the cluster is\n! kubectl of this machine is v1\.29\.0, [^\n]+ install [^\n]+\n$/,
+      /check the cluster\n! kubectl of this machine is v1\.29\.0, [^\n]+ install [^\n]+\n$/,
     );
   });
 
@@ -284,7 +284,7 @@ describe("`stackadm up`", function () {
     const { code, err } = await running.ended;
     assert.equal(code, 130);
     assert.match(err, /^Stopping after the running steps\./m);
-    assert.doesNotMatch(err, /Stopping at once/);
+    assert.doesNotMatch(err, /Stopping immediately/);
   });
 
   it("stops on Ctrl-C during the verification of a cluster that is not ready", async () => {

@@ -152,7 +152,7 @@ describe("network and access settings", () => {
     const beside = { network: office, ...unrouted, endpoint: { kind: "private" }, ...apart() };
     assert.deepEqual(problems({ ...beside, ingress: { kind: "service" } }), []);
     const balanced = { ...beside, ingress: { kind: "workers", pool: "general" } };
-    assert.match(problems(balanced).join(), /^cluster\.ingress\.public: takes a floating IP/);
+    assert.match(problems(balanced).join(), /^cluster\.ingress\.public: needs a floating IP/);
   });
 
   it("require no external network if nothing uses a floating IP", () => {
