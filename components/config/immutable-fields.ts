@@ -333,15 +333,18 @@ export const findOneSidedGroupValues = (
   const otherwise = (path: string): string =>
     path.startsWith("workers.")
       ? ", or make another pool, move the pods there and remove this one"
-      : "; existing machines keep their volumes";
+      : "; existing machines do not change";
+  // The recorded text of a volume is not for users.
+  const shown = (path: string, value = ""): string =>
+    isVolume(path) ? "a separate volume" : value;
   return [
     ...oneSided(before, now).map((path) => ({
       path: `cluster.${path}`,
-      message: `${before[path] ?? ""} cannot be removed from existing machines; write it again${otherwise(path)}`,
+      message: `${shown(path, before[path])} cannot be removed from existing machines; write it again${otherwise(path)}`,
     })),
     ...oneSided(now, before).map((path) => ({
       path: `cluster.${path}`,
-      message: `${now[path] ?? ""} cannot be added to existing machines; leave it out${otherwise(path)}`,
+      message: `${shown(path, now[path])} cannot be added to existing machines; leave it out${otherwise(path)}`,
     })),
   ];
 };

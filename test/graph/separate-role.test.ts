@@ -211,7 +211,7 @@ describe("a role of machines that are not nodes", () => {
       return named(rows, "dev-frozen").inputs["environment"] as Readonly<Record<string, string>>;
     });
     assert.equal(values["gateway.generation"], "1 1");
-    assert.equal(values["gateway.rootVolume.size"], "a separate volume");
+    assert.equal(values["gateway.rootVolume.size"], "a volume of its own");
   });
 
   it("changes nothing in a cluster without such machines", async () => {

@@ -58,8 +58,8 @@ describe("FrozenValues", () => {
     it("refuses to add or remove a volume of existing machines in any state", async () => {
       const path = "cluster.workers.gpu.runtimeVolume.size";
       for (const [before, now, sentence] of [
-        [{}, size("25"), `${path}: 25 cannot be added to existing machines; leave it out, or `],
-        [size("25"), {}, `${path}: 25 cannot be removed from existing machines; write it again, or`],
+        [{}, size("25"), `${path}: a separate volume cannot be added to existing machines; leave`],
+        [size("25"), {}, `${path}: a separate volume cannot be removed from existing machines; w`],
       ] as const)
         for (const state of [made, { ...living, ...made }, undefined])
           await assert.rejects(update(before, now, state), (error: Error) =>
@@ -89,7 +89,7 @@ describe("FrozenValues", () => {
         await assert.rejects(
           update({}, { [path]: "9" }, { [name]: server }),
           new RegExp(
-            `cluster\\.${path}: 9 cannot be added to existing machines; leave it out; these keep`,
+            `cluster\\.${path}: a separate volume cannot be added to existing machines; leave it out`,
           ),
         );
       }
@@ -235,7 +235,7 @@ describe("the immutable values of a cluster", () => {
     const pool = { flavor: "medium", count: 1, runtimeVolume: { size: 25, type: "fast" } };
     const some = await build({ workers: { gpu: pool } });
     const volumes = Object.entries(values(some)).filter(([path]) => path.includes("Volume"));
-    assert.deepEqual(volumes, [["workers.gpu.runtimeVolume.size", "a separate volume"]]);
+    assert.deepEqual(volumes, [["workers.gpu.runtimeVolume.size", "a volume of its own"]]);
     const read = renderSentScript(named(some, "dev-control-plane-0-init").inputs);
     assert.ok(!read.includes("runtimeVolume"));
     assert.ok(!Object.keys(values(rows)).some((path) => path.includes("Volume")));
