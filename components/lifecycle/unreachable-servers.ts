@@ -238,7 +238,7 @@ export class UnreachableServers {
     if (agentSocket === undefined) return "other";
     const answer = await probeLogin(connection, { agentSocket });
     if (answer === "wrong host key") return answer;
-    return answer === "nobody" ? "other" : "again";
+    return answer === "no answer" ? "other" : "again";
   }
 
   private async evidence(serverId: string): Promise<{ state?: ServerState; text: string }> {

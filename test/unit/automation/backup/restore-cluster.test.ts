@@ -129,7 +129,7 @@ describe("restoreCluster", () => {
       words: ["unpack", "cafe"],
       input: "FILES",
     });
-    // Whatever ends it then, it was not nothing.
+    // Every failure after this point reports that files were changed.
     const changed = /dev-control-plane-0: files of the former server are restored in part or whole/;
     machines.on("dev-control-plane-1 load", new Failure("COMMAND_FAILED", "no room."));
     await assert.rejects(goes(unpacking), (error: Error) => {

@@ -150,7 +150,7 @@ describe("replacement of a bastion", () => {
   });
   const old = { "dev-bastion-0": "0", "dev-general-0": "0", "dev-general-1": "0" };
 
-  it("is allowed in a run of its own", () => {
+  it("is allowed in a separate run", () => {
     assert.deepEqual(said({}, ["0"], bastion(1), old), []);
   });
 

@@ -82,7 +82,7 @@ describe("upgrade of Kubernetes", () => {
     assert.equal(said("1.36.1", before).length, 1);
   });
 
-  describe("requires a run of its own", () => {
+  describe("requires a separate run", () => {
     const three = { controlPlane: { ...smallest.controlPlane, count: 3 } };
     const servers = (...names: readonly string[]): ClusterBeforeUpgrade["existing"] =>
       new Map(names.map((name) => [`dev-${name}`, "0"]));

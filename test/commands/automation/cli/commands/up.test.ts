@@ -163,7 +163,7 @@ describe("`stackadm up`", function () {
     assert.equal(refused.code, 3);
     assert.match(refused.err, /the name 'dev-general-0' is taken by b/);
     const forced = await operator.run("up", "--force");
-    assert.equal(forced.code, 3, "what is somebody else's is refused in any case");
+    assert.equal(forced.code, 3, "objects of other owners are refused in any case");
     assert.match(forced.err, /the name 'dev-general-0' is taken by b/);
     assert.deepEqual(operator.engine.operations(), []);
     operator.engine.state({

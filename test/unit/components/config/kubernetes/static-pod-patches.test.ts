@@ -37,7 +37,7 @@ describe("kubernetes.patches", () => {
         volumes: [volume],
         containers: [
           { name: "kube-scheduler", resources, volumeMounts: [mount] },
-          { name: "beside", image: "r.example/beside:1", command: ["/beside"] },
+          { name: "sidecar", image: "r.example/sidecar:1", command: ["/sidecar"] },
         ],
       },
     };
