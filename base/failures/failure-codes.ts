@@ -239,7 +239,8 @@ export const failures = {
   },
   SFTP_MISSING: {
     exitCode: 1,
-    sentence: "the machine's SSH server has no SFTP, which is needed to copy scripts to the machine",
+    sentence:
+      "the machine's SSH server has no SFTP, which is needed to copy scripts to the machine",
     hint: "Use an image whose /etc/ssh/sshd_config has the line `Subsystem sftp internal-sftp`. On a machine that exists, add the line and reload sshd. Then run the same command again.",
     said: [{ of: "command:remote:", text: /subsystem request failed/ }],
   },

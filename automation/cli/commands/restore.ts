@@ -46,8 +46,7 @@ export function runRestoreCommand(
         },
       }),
     );
-    const data =
-      members.length > 0 ? `the data of ${backup.takenAt}` : "the present data of etcd";
+    const data = members.length > 0 ? `the data of ${backup.takenAt}` : "the present data of etcd";
     session.print(
       `The Kubernetes API answers with ${data}. Run \`stackadm up --refresh --stack ${stack}\`: it creates the missing machines and objects of the settings again.`,
     );

@@ -56,7 +56,10 @@ const apiServerFlags: Reserved = [
 ];
 
 const controllerManagerFlags: Reserved = [
-  [/^(cluster-cidr|allocate-node-cidrs)$/, "comes from another setting; write network.pods instead"],
+  [
+    /^(cluster-cidr|allocate-node-cidrs)$/,
+    "comes from another setting; write network.pods instead",
+  ],
   [/^service-cluster-ip-range$/, "comes from another setting; write network.services instead"],
   [/^cluster-name$/, "identifies load balancers; leave it out"],
   [/^cloud-(provider|config)$/, "is the cloud controller's; write cloudController instead"],

@@ -124,7 +124,10 @@ const ownedOf = (target: Target): readonly (readonly [pointer: string, instead: 
     "/spec/containers/0/volumeMounts/0",
     "is a mount of kubeadm, or the whole list of mounts; add your own mount with another path",
   ],
-  ["/spec/volumes/0", "is a volume of kubeadm, or the whole list of volumes; add your own volume with another name"],
+  [
+    "/spec/volumes/0",
+    "is a volume of kubeadm, or the whole list of volumes; add your own volume with another name",
+  ],
   ["/spec/containers/?", unnamed("name")],
   ["/spec/containers/0/volumeMounts/?", unnamed("mountPath")],
   ["/spec/volumes/?", unnamed("name")],

@@ -117,7 +117,8 @@ function ofPods(
 
 function ofMachines({ network: { nodes, existing }, ...of }: Written): string | undefined {
   const room = Math.max(0, 2 ** (32 - getPrefixLength(nodes)) - reserved - of.others);
-  const less = of.others > 0 ? ` in addition to ${String(of.others)} for the API or the ingress` : "";
+  const less =
+    of.others > 0 ? ` in addition to ${String(of.others)} for the API or the ingress` : "";
   return existing === undefined && of.machines > room
     ? `has addresses for ${String(room)} machines${less}, and ${String(of.machines)} are needed; ${instead}`
     : undefined;

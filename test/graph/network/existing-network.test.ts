@@ -180,7 +180,10 @@ describe("the lookup of an existing network", () => {
       { router: "gateway" },
       'the router "gateway" leads to the external network e2, not to externalNetwork (external-network-id); write the one that it leads to',
       {
-        "openstack:networking/getRouter:getRouter": () => ({ ...unrouted, externalNetworkId: "e2" }),
+        "openstack:networking/getRouter:getRouter": () => ({
+          ...unrouted,
+          externalNetworkId: "e2",
+        }),
       },
     ],
     [

@@ -141,7 +141,10 @@ describe("planRestore", () => {
     const going = { ...member, majority: true };
     const only = { members: "", apiServers: "cp-0", without: "cp-1", unpack: "" };
     const archive = "cp-0: dev-control-plane-0.tgz";
-    assert.deepEqual(plan([recreated, recreated], [going, going, going]), { ...only, unpack: archive });
+    assert.deepEqual(plan([recreated, recreated], [going, going, going]), {
+      ...only,
+      unpack: archive,
+    });
     // Continues a restore that an earlier run did not finish.
     const begun = { ...serving, live: false, unpacked: "cafe" };
     assert.deepEqual(plan([begun, recreated], [going, going, going]), only);

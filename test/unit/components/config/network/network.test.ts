@@ -149,7 +149,12 @@ describe("network and access settings", () => {
   });
 
   it("accept floating IPs for Services without an external network for machines", () => {
-    const unroutedOffice = { network: office, ...unrouted, endpoint: { kind: "private" }, ...apart() };
+    const unroutedOffice = {
+      network: office,
+      ...unrouted,
+      endpoint: { kind: "private" },
+      ...apart(),
+    };
     assert.deepEqual(problems({ ...unroutedOffice, ingress: { kind: "service" } }), []);
     const balanced = { ...unroutedOffice, ingress: { kind: "workers", pool: "general" } };
     assert.match(problems(balanced).join(), /^cluster\.ingress\.public: needs a floating IP/);
