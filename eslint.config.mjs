@@ -15,7 +15,7 @@ const nestedApply = {
 };
 const applyInTests = {
   selector: "CallExpression[callee.property.name='apply']",
-  message: "An assertion inside apply passes whatever the value is: await value(output).",
+  message: "An assertion inside apply passes with any value: await value(output).",
 };
 const commandOnlyInRemoteScript = {
   name: "@pulumi/command",
@@ -48,7 +48,7 @@ const packagesMayImport = {
   tools: ["base", "components", "automation", "lab", "bench"],
 };
 /**
- * The same of the folders in these, the lowest first. The files beside them may import all. A name
+ * What each folder inside these may import, the lowest folder first. Other files may import all. A name
  * with an ending is such a file.
  */
 const insideMayImport = {

@@ -126,7 +126,7 @@ export class ClusterMachines {
     if (code === undefined)
       throw new Failure(
         "SSH_UNREACHABLE",
-        `The connection to ${machine.name} ended before the script did.`,
+        `The connection to ${machine.name} ended before the script ended.`,
       );
     throw new Failure(
       "COMMAND_FAILED",

@@ -139,7 +139,7 @@ const stoppedCluster = (error: unknown): Failure =>
   );
 
 const unsettled =
-  "Another restore would treat this one as unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
+  "Another restore would find this restore unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
 
 /**
  * Returns the failure of a restore that fails after files were unpacked and before etcd is stopped.

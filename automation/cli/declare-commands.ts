@@ -106,7 +106,7 @@ function declareReadCommands(program: Command): void {
   command(
     program,
     "status",
-    "show machines, nodes, etcd and samples as they are now; changes nothing",
+    "show the state of machines, nodes, etcd and samples; changes nothing",
     async () => (await import("./commands/status.js")).runStatusCommand,
   );
   command(

@@ -291,7 +291,7 @@ export function createScriptTimeoutError({
       why === "silent"
         ? `The machine ${name} was silent for ${minutes} while its script '${step}' ran: ${says}.`
         : `The machine ${name} accepted a connection for its step '${step}', but sent nothing for ${minutes}: ${says}.`,
-      `The machine hangs, or no connection reaches it (one to a worker leads through a control plane). ${lastWords} Repair it, ${again}`,
+      `The machine hangs, or no connection reaches it (SSH connects to a worker through a control plane). ${lastWords} Repair it, ${again}`,
       subject,
     );
   const command = state && getWakeServerCommand(state);

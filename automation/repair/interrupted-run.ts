@@ -111,7 +111,7 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
   } catch (error) {
     const names = creates.map(({ operation }) => describeUrn(operation.resource.urn)).join(", ");
     run.note(
-      `Whether the cloud created ${names} is unknown (${error instanceof Error ? error.message : String(error)}); the next \`stackadm up\` looks for it.`,
+      `Whether the cloud created ${names} is unknown (${error instanceof Error ? error.message : String(error)}); the next \`stackadm up\` searches for it.`,
     );
   }
 }

@@ -116,7 +116,7 @@ function makeDirectory(directory: string): void {
 const readElsewhere: Readonly<Record<string, readonly [RegExp, string]>> = {
   PULUMI_PARALLEL: [
     /^[1-9]\d{0,5}$/,
-    "Write the number of resources that the engine works on at once, such as 8, or unset it.",
+    "Write the number of resources that the engine works on in parallel, such as 8, or unset it.",
   ],
   OS_INSECURE: [/^(1|0|t|f|true|false)$/i, "Write true or false, or unset it."],
 };

@@ -168,13 +168,13 @@ async function languageHost(context: Context, engine: Piece): Promise<Piece> {
       version: engine.version,
       path,
       origin: "found",
-      why: "on PATH, or beside the pulumi that was found",
+      why: "on PATH, or next to the pulumi that was found",
     };
   }
   const why =
     engine.origin === "built"
       ? "the pulumi that was built has none"
-      : `it is neither on PATH nor beside ${engine.path}`;
+      : `it is neither on PATH nor next to ${engine.path}`;
   return substitute(context, { name, version: engineVersion, why });
 }
 

@@ -39,11 +39,11 @@ function listen(note: (text: string) => void): Stops {
   const interrupt = (): void => {
     if (kill.signal.aborted) process.exit(130);
     if (cancel.signal.aborted) {
-      note("Stopping at once. The next run repairs what this one leaves unfinished.");
+      note("Stopping immediately. The next run repairs what this one leaves unfinished.");
       kill.abort();
       return;
     }
-    note("Stopping after the running steps. Press Ctrl-C again to stop at once.");
+    note("Stopping after the running steps. Press Ctrl-C again to stop immediately.");
     cancel.abort();
   };
   // A closed terminal sends several SIGHUP. The second SIGHUP must not count as a second Ctrl-C.

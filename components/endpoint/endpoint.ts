@@ -150,5 +150,5 @@ export abstract class Endpoint extends FloatingIpComponent {
  * control plane was added.
  */
 export const failWithoutMembers = (): never => {
-  throw new RangeError("an endpoint is asked for its host before a control plane is behind it");
+  throw new RangeError("the endpoint's host is requested before the endpoint has a control plane");
 };

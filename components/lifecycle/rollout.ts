@@ -253,6 +253,6 @@ function possible(
       ]
     : [];
   if (problems.length > 0)
-    throw createConfigError(`The specification of the living cluster ${spec.name}`, problems);
+    throw createConfigError(`The specification of the existing cluster ${spec.name}`, problems);
   return existing;
 }

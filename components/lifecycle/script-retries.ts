@@ -110,7 +110,7 @@ export class ScriptRetries {
 const wrongHostKey = (machine: string): Failure =>
   new Failure(
     "HOST_KEY_MISMATCH",
-    `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
+    `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. An attacker may intercept the connection; if the machine was rebuilt by hand, raise its generation.`,
   );
 
 /** Number of times that a script starts again after its connection failed. */

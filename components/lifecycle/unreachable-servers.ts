@@ -145,7 +145,7 @@ export class UnreachableServers {
     if (state && command !== undefined)
       return new Failure(
         "SERVER_STOPPED",
-        `The machine ${machine} does not run: Nova says ${state.status}. Bring it back with \`${command}\`.`,
+        `The machine ${machine} does not run: Nova says ${state.status}. Start it with \`${command}\`.`,
       );
     if (!first) return silentNow(machine, state, text);
     const never = `The machine ${machine} never answered on SSH;`;
@@ -238,18 +238,18 @@ export class UnreachableServers {
     if (agentSocket === undefined) return "other";
     const answer = await probeLogin(connection, { agentSocket });
     if (answer === "wrong host key") return answer;
-    return answer === "nobody" ? "other" : "again";
+    return answer === "no answer" ? "other" : "again";
   }
 
   private async evidence(serverId: string): Promise<{ state?: ServerState; text: string }> {
-    if (!this.operator) return { text: "The program was given no way to ask Nova about it." };
+    if (!this.operator) return { text: "The program has no access to Nova." };
     try {
       const cloud = await this.operator.connect();
       const state = await readServerState(cloud, serverId);
       return { state, text: await describeServer(cloud, serverId, state) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      return { text: `Nova cannot be asked about server ${serverId}: ${reason}` };
+      return { text: `Nova does not report the server ${serverId}: ${reason}` };
     }
   }
 }

@@ -102,7 +102,7 @@ const foundLines = (
 ): string =>
   [
     found.length === 0
-      ? `Nothing in the project carries the marks of ${who}.`
+      ? `No object in the project has the marks of ${who}.`
       : renderOrphansTable(found),
     ...renderHiddenKindsLines(hidden),
   ].join("\n");

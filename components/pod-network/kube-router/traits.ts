@@ -96,6 +96,6 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
  */
 export const kubeRouterRow: PodNetworkRow<typeof kubeRouterOptionsSchema> = {
   options: kubeRouterOptionsSchema,
-  summary: "routes their packets as they are and enforces network policies",
+  summary: "routes their packets unchanged and enforces network policies",
   traits,
 };

@@ -50,7 +50,7 @@ describe("an endpoint", () => {
           ]),
           [["dev-endpoint-floating-ip-association", "203.0.113.9", 2, true]],
         );
-        // The provider would disassociate it from its port, whichever that is by then.
+        // The provider would disassociate the floating IP, even from another port than this one.
         assert.equal(made[0]?.retainOnDelete, true);
         assert.ok(made[0].dependencies.some((one) => one.endsWith("router-interface")));
         assert.equal(await value(endpoint.outside), "203.0.113.9");

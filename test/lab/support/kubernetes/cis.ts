@@ -129,7 +129,7 @@ export const items: readonly Item[] = [
   ),
   apiServer(
     "1.2.22",
-    "has a key of its own for tokens of accounts",
+    "has a separate key for tokens of accounts",
     "service-account-key-file",
     given,
   ),
@@ -152,7 +152,7 @@ export const items: readonly Item[] = [
   ),
   controllerManager(
     "1.3.4",
-    "signs tokens with a key of their own",
+    "signs tokens with a separate key",
     "service-account-private-key-file",
     given,
   ),
@@ -181,7 +181,7 @@ export const items: readonly Item[] = [
   }),
   kubelet(
     "4.2.1",
-    "kubelet answers nobody unknown",
+    "kubelet answers no unknown client",
     "anonymous-auth authentication.anonymous.enabled",
     is("false"),
   ),

@@ -57,7 +57,7 @@ describe("ClusterMachines.ask", () => {
     await assert.rejects(said(1, ""), /it printed nothing\.$/);
     await assert.rejects(said(undefined, ""), {
       code: "SSH_UNREACHABLE",
-      message: "The connection to dev-control-plane-0 ended before the script did.",
+      message: "The connection to dev-control-plane-0 ended before the script ended.",
     });
   });
 

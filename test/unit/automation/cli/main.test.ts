@@ -88,14 +88,14 @@ describe("command line", function () {
   const cloud = { OS_AUTH_URL: "http://127.0.0.1:1" };
   it("accepts global options before and after the command", async () => {
     for (const args of [
-      ["--json", "--stack", "nobody", "status"],
-      ["status", "--json", "-s", "nobody"],
+      ["--json", "--stack", "missing", "status"],
+      ["status", "--json", "-s", "missing"],
     ]) {
       const { code, out } = await operator.runWith(cloud, ...args);
       assert.equal(code, 2);
       const { message, hint } = lastLine(out);
-      assert.match(String(message), /^There is no .*Pulumi\.nobody\.yaml\.$/);
-      assert.match(String(hint), /Copy Pulumi\.dev\.yaml to Pulumi\.nobody\.yaml/);
+      assert.match(String(message), /^There is no .*Pulumi\.missing\.yaml\.$/);
+      assert.match(String(hint), /Copy Pulumi\.dev\.yaml to Pulumi\.missing\.yaml/);
     }
   });
 

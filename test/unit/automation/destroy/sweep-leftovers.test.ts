@@ -78,7 +78,7 @@ describe("sweepLeftovers", () => {
     assert.deepEqual([kept.map(({ id }) => id), hidden], [["v"], ["load balancer"]]);
   });
 
-  it("leaves foreign objects alone, whatever their names", async () => {
+  it("leaves foreign objects with any name alone", async () => {
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "f", name: "dev-0" }] } });
     assert.deepEqual(await run(["s"]), { deleted: [], kept: [] });
   });
@@ -98,7 +98,7 @@ describe("sweepLeftovers", () => {
     assert.ok(cloud.seen.every(({ method }) => method !== "DELETE"));
   });
 
-  it("leaves objects without identities alone, whatever the state holds", async () => {
+  it("leaves objects without identities alone, with any state", async () => {
     const tags = ["stackadm-cluster=old"];
     cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "old", tags }] } });
     const connected = await cloud.connect();

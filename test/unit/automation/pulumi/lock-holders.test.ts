@@ -165,7 +165,7 @@ describe("engine notes", () => {
         ["it in a container", { ...note, place: { ...note.place, namespace: inside } }, here],
         ["another name", note, { ...here, host: "copy" }],
         ["it began after the boot", note, { ...here, booted: 500_000 }],
-        ["nobody knows where we are", note, { ...here, place: undefined }],
+        ["an unknown place", note, { ...here, place: undefined }],
       ];
       for (const [what, noted, at] of cases) assert.equal(hasEngineEnded(noted, at), false, what);
     });

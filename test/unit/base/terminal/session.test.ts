@@ -38,7 +38,7 @@ describe("toFailure", () => {
       assert.equal(known.exitCode, exitCode);
     });
 
-  it("returns CANCELLED after Ctrl-C, whatever the interrupted work threw", () => {
+  it("returns CANCELLED after Ctrl-C, with any error of the interrupted work", () => {
     const known = toFailure(new Error("aborted"), AbortSignal.abort());
     assert.equal(known.code, "CANCELLED");
     assert.equal(known.exitCode, 130);

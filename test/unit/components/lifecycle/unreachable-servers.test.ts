@@ -233,7 +233,7 @@ describe("failed machines", () => {
         assert.equal(code, "SERVER_STOPPED");
         assert.equal(
           sentence,
-          `The machine dev-general-0 does not run: Nova says ${status}. Bring it back with \`openstack server ${verb} dev-general-0\`.`,
+          `The machine dev-general-0 does not run: Nova says ${status}. Start it with \`openstack server ${verb} dev-general-0\`.`,
         );
         assert.equal(marked(), undefined);
       });
@@ -254,7 +254,7 @@ describe("failed machines", () => {
       const { sentence } = await machines().judge(server, false);
       assert.match(
         sentence,
-        /does not answer on SSH\. Nova cannot be asked about server 5ee5a1c4-0000-4000-8000-000000000001/,
+        /does not answer on SSH\. Nova does not report the server 5ee5a1c4-0000-4000-8000-000000000001/,
       );
     });
 
@@ -263,7 +263,7 @@ describe("failed machines", () => {
       assert.equal(code, "SERVER_NEVER_BOOTED");
       assert.equal(
         sentence,
-        "The machine dev-general-0 never answered on SSH; raise its generation to have it replaced. The program was given no way to ask Nova about it.",
+        "The machine dev-general-0 never answered on SSH; raise its generation to have it replaced. The program has no access to Nova.",
       );
       assert.deepEqual(cloud.seen, []);
       assert.equal(marked(), undefined);

@@ -71,7 +71,7 @@ describe("`stackadm orphans`", function () {
     assert.match(out, /^server {2}prod-general-0 {2}s3/m);
     assert.doesNotMatch(out, /dev/);
     const nothing = await operator.run("orphans", "--cluster", "test");
-    assert.equal(nothing.out, "Nothing in the project carries the marks of cluster 'test'.\n");
+    assert.equal(nothing.out, "No object in the project has the marks of cluster 'test'.\n");
   });
 
   it("deletes exactly the objects of the identity, servers before their network", async () => {
@@ -81,7 +81,7 @@ describe("`stackadm orphans`", function () {
     assert.deepEqual(deleted(), ["/compute/servers/s1", "/network/networks/n1"]);
     assert.match(err, /^\+ Delete 2 objects \(\d+ s\)$/m);
     const again = await operator.run(...remove);
-    assert.match(again.out, /^Nothing in the project carries/);
+    assert.match(again.out, /^No object in the project has/);
     assert.equal(deleted().length, 2);
   });
 

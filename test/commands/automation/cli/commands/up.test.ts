@@ -82,7 +82,7 @@ describe("`stackadm up`", function () {
     assert.equal(code, 0);
     assert.match(
       out,
-      /show how the cluster is\n! kubectl of this machine is v1\.29\.0, [^\n]+ install [^\n]+\n$/,
+      /check the cluster\n! kubectl of this machine is v1\.29\.0, [^\n]+ install [^\n]+\n$/,
     );
   });
 
@@ -173,7 +173,7 @@ describe("`stackadm up`", function () {
     assert.equal(refused.code, 3);
     assert.match(refused.err, /the name 'dev-general-0' is taken by b/);
     const forced = await operator.run("up", "--force");
-    assert.equal(forced.code, 3, "what is somebody else's is refused in any case");
+    assert.equal(forced.code, 3, "objects of other owners are refused in any case");
     assert.match(forced.err, /the name 'dev-general-0' is taken by b/);
     assert.deepEqual(operator.engine.operations(), []);
     operator.engine.state({
@@ -294,7 +294,7 @@ describe("`stackadm up`", function () {
     const { code, err } = await running.ended;
     assert.equal(code, 130);
     assert.match(err, /^Stopping after the running steps\./m);
-    assert.doesNotMatch(err, /Stopping at once/);
+    assert.doesNotMatch(err, /Stopping immediately/);
   });
 
   it("stops on Ctrl-C during the verification of a cluster that is not ready", async () => {
