@@ -24,8 +24,9 @@ import {
  */
 
 /**
- * Returns the values of the cloud controllers' argument `--cluster-name` that contain no identity.
- * Earlier releases created such values, and a cluster keeps its first value.
+ * Returns the values of the cloud controllers' argument `--cluster-name` that do not contain the
+ * identity of a cluster. Only clusters that an earlier release created have such a value, because
+ * the value never changes.
  *
  * @param isInside returns whether a resource is in one of the clusters
  */
@@ -43,9 +44,9 @@ export const findLegacyClusterNames = (
   );
 
 /**
- * Returns the cluster's name, which is part of the name of a Service's load balancer. Returns
- * undefined for other load balancers. The pattern is unambiguous, because namespaces and names of
- * Services contain no `_`.
+ * Returns the value of `--cluster-name` in the name of a load balancer that a cloud controller
+ * created for a Service. Returns undefined for other load balancers. The pattern is unambiguous,
+ * because namespaces and names of Services contain no `_`.
  */
 const clusterIn = ({ name }: CloudObject): string | undefined =>
   /^kube_service_(.+)_[^_]+_[^_]+$/.exec(name)?.[1];
@@ -53,10 +54,10 @@ const clusterIn = ({ name }: CloudObject): string | undefined =>
 /**
  * Returns the load balancers that the clusters' cloud controllers created. These load balancers
  * must be deleted first, because Neutron cannot delete a network that load balancers use. A load
- * balancer is included if its name contains an identity from the state. A load balancer without an
- * identity is included if it is in a network of the state and its name contains a cluster name from
- * `former`. Other load balancers without an identity in these networks are kept and reported,
- * because they may belong to another cluster.
+ * balancer belongs to the clusters in two cases. Either its name contains an identity from the
+ * state. Or it is in a network of the state, and its name contains no identity but a value from
+ * `former`. Warns about other load balancers without an identity in these networks. These load
+ * balancers are kept, because they may belong to another cluster.
  */
 function blockingBalancers(
   run: StackOperation,
@@ -87,8 +88,8 @@ function blockingBalancers(
 /**
  * Deletes the Octavia load balancers that prevent the deletion of the networks, and undoes the
  * pending operations of an interrupted run. The caller must hold the stack's lock. Returns the new
- * state, without the resources that only the Kubernetes API can delete, and the number of these
- * resources.
+ * state and the number of removed resources. The new state lacks the resources that only the
+ * Kubernetes API can delete.
  */
 async function forgetAndUnblock(run: StackOperation, before: StateExport, signal: AbortSignal) {
   const cloud = await run.cloud();
@@ -107,15 +108,15 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, signal
     },
   });
   const { state: rest, forgotten } = omitResources(before, goesWithIt);
-  // Pending operations are undone here, because the import of the new state would drop them.
-  // Half-created objects would then block the deletion of their network.
+  // Undoes the pending operations now, because an import of the new state deletes their record.
+  // Objects that these operations created would then block the deletion of the network.
   const { state } = await undoPendingCreates(run.access, rest, () => createUndoTools(run, signal));
   return { state, forgotten };
 }
 
 /**
- * Deletes the load balancers that block the deletion of the cluster's networks. Removes the
- * resources from the state whose deletion needs the cluster's API.
+ * Step of `destroy --abandon`. Deletes the load balancers that block the deletion of the cluster's
+ * networks. Removes the resources from the state whose deletion needs the cluster's API.
  */
 export const forgetResourcesOfApi: OperationStep<ProtectionFacts> = {
   title: "Remove what needs the cluster's API from the state",

@@ -13,8 +13,9 @@ import type { StateExport } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
 
 /*
- * Predicts what a destroy does with the volumes, floating IPs and snapshots that a cluster's
- * controllers created. Only the cluster's API knows which of these objects must be kept.
+ * Predicts for each volume, floating IP and snapshot of a cluster's controllers whether a destroy
+ * deletes or keeps the object. Only Kubernetes has this information: the reclaim policies of
+ * PersistentVolumes, annotations of Services and deletion policies of snapshots.
  */
 
 /**
@@ -85,7 +86,7 @@ interface Balanced {
   readonly fate: "goes" | "stays";
 }
 
-/** Answer of one cluster's API. */
+/** Volumes, Services and snapshots that one cluster's API returned. */
 interface Known {
   /** Volumes by their ID in Cinder. */
   readonly claims: ReadonlyMap<string, Claimed>;
@@ -93,16 +94,16 @@ interface Known {
   readonly snapshots: readonly VolumeSnapshot[];
 }
 
-/** Answers of all clusters of a stack. */
+/** Volumes, Services and snapshots that the APIs of all clusters of a stack returned. */
 export interface RetentionPolicies extends Known {
-  /** Fate of objects that the answer of no cluster contains. */
+  /** Fate of objects that no cluster's API returned. */
   readonly otherwise: "stays" | "unknown";
   /** Reason why a cluster did not answer. Absent: all clusters answered. */
   readonly problem?: string;
 }
 
 /**
- * Returns the claims of PersistentVolumes that are volumes in Cinder, by the volume's ID in Cinder.
+ * Returns the claim and the fate of each PersistentVolume in Cinder, by the volume's ID in Cinder.
  * A destroy deletes a volume only if the reclaim policy is `Delete`
  * (components/kubeadm/scripts/steps/release-cluster-objects.sh).
  */
@@ -126,7 +127,7 @@ function claimsIn(answer: unknown): Known["claims"] {
  * (components/kubeadm/scripts/steps/release-snapshots.sh)
  */
 function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
-  // The API for snapshots does not exist in a cluster without snapshots.
+  // A cluster without the CRDs of snapshots answers 404, for which `get` returns undefined.
   if (answer === undefined) return [];
   return snapshotsSchema
     .parse(answer)
@@ -140,8 +141,8 @@ function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
 }
 
 /**
- * Returns whether the state contains the script that deletes the snapshots of this component's
- * cluster.
+ * Returns whether the state contains the script that deletes the snapshots of a cluster.
+ * `component` is the name of the cluster's component.
  */
 const releasesSnapshots = ({ deployment }: StateExport, component: string): boolean =>
   (deployment.resources ?? []).some(({ urn }) => {
@@ -233,7 +234,7 @@ export const policiesWithoutApi: RetentionPolicies = {
   otherwise: "stays",
 };
 
-/** Asks each cluster of the stack which objects a destroy would delete. */
+/** Asks the API of each cluster of the stack which objects a destroy would delete. */
 export async function readRetentionPolicies(
   run: StackOperation,
   state: StateExport,

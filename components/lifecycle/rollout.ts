@@ -10,35 +10,36 @@ import type { ExistingServers } from "../lookup/server-metadata.js";
 import { awaitOutput } from "../pulumi/await-output.js";
 
 /**
- * Returns whether a server's generation differs from the wanted generation. A server of an early
- * release has no generation in its metadata and counts as generation 0.
+ * Returns whether the generation of an existing server differs from the wanted generation. A server
+ * that an early release created has no generation in its metadata ("") and counts as generation 0.
  */
 const isOlder = (present: string | undefined, wanted: number): boolean =>
   present !== undefined && (present === "" ? wanted > 0 : present !== String(wanted));
 
 type PlannedTurn = Pick<PlannedMachine, "role" | "name" | "generation">;
 
+/** Machine in the order. */
 interface Waiting {
   readonly role: MachineRole;
   readonly machine: string;
+  /** Wanted generation. */
   readonly generation: number;
   /** Output that becomes known when the machine is in the cluster and Ready. */
   joined?: pulumi.Output<string>;
 }
 
 /**
- * Order in which a run replaces or changes machines, one machine at a time. A machine is changed
- * after all machines before it are done. No lock is needed: an input of the machine (generation,
- * version or text) becomes known only when the machine may change, and the engine waits for the
- * input.
+ * Makes a run replace, upgrade or change machines one at a time. For each machine, returns an input
+ * (generation, version or text) that becomes known only when all machines before it are done. The
+ * engine waits for the input before it changes the machine.
  */
 export class Rollout {
   /** Machines in the order in which the program creates their resources. */
   readonly #machines: Waiting[] = [];
 
   /**
-   * Returns the order of a run. In a preview, no machine waits, because the preview must show all
-   * changes.
+   * Returns the order of a run. In a preview, all inputs are known at once, because the preview
+   * must show all changes.
    *
    * @param before returns the Kubernetes version of the cluster before the run
    */
@@ -73,10 +74,10 @@ export class Rollout {
 
   /**
    * Adds the next machine to the order. Returns the machine's wanted generation, which becomes
-   * known when the machine may be replaced. In a role that needs a majority, each machine waits
-   * only for earlier machines of the role. Their scripts run in the same order, so another order
-   * would cause a deadlock. A run replaces machines of only one such role. All other machines
-   * follow one after another.
+   * known when the machine may be replaced. A machine whose role needs a majority waits only for
+   * earlier machines of its role. The scripts of these machines already run one after another in
+   * this order, so another order would cause a deadlock. A run replaces machines of only one such
+   * role. All other machines follow one after another.
    */
   next({ role, name, generation }: PlannedTurn): pulumi.Input<number> {
     const me: Waiting = { role, machine: name, generation };
@@ -86,14 +87,14 @@ export class Rollout {
       : pulumi.output(this.turn(me, this.existing));
   }
 
-  /** Sets the output that becomes known when `machine` is done. */
+  /** Sets the output that becomes known when `machine` is done. Later machines wait for it. */
   done(machine: string, joined: pulumi.Output<string>): void {
     for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
   }
 
   /**
-   * Returns the text. The text becomes known after all machines of the role have been replaced and
-   * upgraded.
+   * Returns `text` as an output that becomes known after the run has replaced and upgraded all
+   * machines of the role.
    */
   afterAll(role: MachineRole, text: pulumi.Output<string>): pulumi.Output<string> {
     if (this.existing === undefined) return text;
@@ -104,10 +105,10 @@ export class Rollout {
   }
 
   /**
-   * Returns the Kubernetes version for a machine whose role needs no majority. During an upgrade,
-   * the version becomes known when the machine may use it. All machines wait for `first`, because a
-   * kubelet must not be newer than an API server. Existing machines also wait for the machines
-   * before them.
+   * Returns `version`, the Kubernetes version for a machine whose role needs no majority. In an
+   * upgrade, the version becomes known when the machine may be upgraded. All machines wait for
+   * `first`, because a kubelet must not be newer than an API server. Existing machines also wait
+   * for the machines before them.
    *
    * @param first output that becomes known after the upgrade of the control planes
    */
@@ -127,9 +128,9 @@ export class Rollout {
   }
 
   /**
-   * Returns a text that changes an existing machine. The text becomes known after `first`, and
-   * after the machines before this machine are done. An empty text and a text for a new machine do
-   * not wait.
+   * Returns `text`, an input that changes an existing machine. The text becomes known after `first`
+   * and after the machines before this machine are done. An empty text, and a text for a new
+   * machine, are known at once.
    */
   inTurn(
     machine: string,
@@ -214,10 +215,10 @@ export class Rollout {
   }
 
   /**
-   * Returns the machines that come before this machine. Machines that are not replaced come first.
-   * If such a machine is missing, the run creates it again before another machine is drained. The
-   * order is the same for every kind of change, because otherwise two machines could wait for each
-   * other.
+   * Returns the machines that come before this machine, among the roles that need no majority.
+   * Machines that the run does not replace come first. If the server of such a machine is missing,
+   * the run creates it before another machine is drained. The order is the same for replacements,
+   * upgrades and other changes, because otherwise two machines could wait for each other.
    */
   private before(machine: string, existing: ExistingGenerations | undefined): readonly Waiting[] {
     const order = this.#machines.filter(({ role }) => !needsMajority(role));
@@ -238,8 +239,8 @@ function generations(found: string): ExistingGenerations | undefined {
 }
 
 /**
- * Returns the existing servers. Throws if the specification contains a replacement or an upgrade
- * that is not possible.
+ * Returns `existing`. Throws if the specification contains a replacement or an upgrade that is not
+ * possible.
  */
 function possible(
   spec: ClusterSpec,
