@@ -38,8 +38,8 @@ const mayImport = {
   automation: ["base", "openstack", "components"],
 };
 /**
- * What each package may import of the product and of the packages above it. The product imports
- * none of them. The tests of a package may import all, as those of the product.
+ * Folders of the product and earlier packages in this list that each package may import. The
+ * product imports no package. Tests may import everything.
  */
 const packagesMayImport = {
   toolchain: ["base"],
@@ -48,8 +48,8 @@ const packagesMayImport = {
   bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "tools", "test"],
 };
 /**
- * The same of the folders in these, the lowest first. The files beside them may import all. A name
- * with an ending is such a file.
+ * Folders that each folder inside a folder of the product may import, the lowest folder first.
+ * Files next to these folders may import all of them. A name with a file extension is such a file.
  */
 const insideMayImport = {
   base: {

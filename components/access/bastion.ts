@@ -38,8 +38,9 @@ export class Bastion extends MachineGroup {
   }
 
   /**
-   * Returns SSH access through the bastion. Connections wait until the bastion's script has run. A
-   * failure of the bastion is then reported once, not once for each machine behind it.
+   * Returns SSH connections through the bastion, at the address `host`. The connections become
+   * known only when the bastion's script has run. So a failure of the bastion is reported once, and
+   * not again for each machine behind it.
    */
   at(
     host: pulumi.Output<string>,
@@ -60,9 +61,9 @@ export class Bastion extends MachineGroup {
 }
 
 /**
- * Floating IP of the bastion. In an earlier release, this resource had the name that the floating
- * IP of a control plane has. If the bastion has a floating IP with that earlier name, the floating
- * IP is kept.
+ * Floating IP of the bastion. In an earlier release, this resource had the name `<cluster>-access`,
+ * which is now the name of the floating IP of a control plane. A floating IP that the bastion has
+ * under the earlier name is kept.
  */
 export class BastionAddress extends EntryAddress {
   constructor(name: string, args: EntryAddressArgs, opts?: pulumi.ComponentResourceOptions) {
