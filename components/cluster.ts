@@ -220,8 +220,8 @@ export class Cluster extends Component {
     const { first } = controlPlane;
     // Scripts that remove other machines may connect through the endpoint. The first control plane
     // therefore joins the endpoint before all other machines.
-    endpoint.admit(first);
-    const after = { dependsOn: [...endpoint.reserved] };
+    endpoint.addControlPlane(first);
+    const after = { dependsOn: [...endpoint.fixedAddressResources] };
     const separate = createSeparateGroups(plan.separate, (type, planned) =>
       this.make(type, ...group(planned), after),
     );
@@ -315,8 +315,8 @@ export class Cluster extends Component {
     const { controlPlane, bastion, endpoint } = given;
     const { machine } = bastion?.member ?? controlPlane.first;
     if (!bastion && endpoint instanceof FloatingIpEndpoint)
-      return controlPlane.at(endpoint.outside);
-    const floatingIp = { given: spec.ssh.floatingIp, after: endpoint.madeBefore };
+      return controlPlane.at(endpoint.externalHost);
+    const floatingIp = { given: spec.ssh.floatingIp, after: endpoint.floatingIpResources };
     const wanted = { ...network.outside, ...floatingIp, portId: machine.portId };
     // Without an external network there is no floating IP, and SSH connects to the machine's own
     // address. The floating IPs of a bastion and of a control plane have different resource names.

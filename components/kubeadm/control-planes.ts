@@ -131,7 +131,7 @@ export class ControlPlane extends NodeGroup {
     this.leave(this.first, { spec, survivor: second, access, after: begun });
     for (const member of this.members.slice(1)) {
       const leave = this.leave(member, { spec, survivor: this.first, access });
-      endpoint.admit(member, leave);
+      endpoint.addControlPlane(member, leave);
       before = this.member(member, "join", args, { facts, before, leave });
     }
     // The kubeconfig becomes known only after control planes have been replaced or upgraded. Before

@@ -86,7 +86,9 @@ export class WorkerPool extends NodeGroup {
           controlPlane.complete,
         ),
         API_NAME: spec.apiName,
-        API_ADDRESSES: endpoint.inside(controlPlanes).apply((addresses) => addresses.join("\n")),
+        API_ADDRESSES: endpoint
+          .getInternalAddresses(controlPlanes)
+          .apply((addresses) => addresses.join("\n")),
         NODE_NAME: member.plan.name,
         KUBEADM_JOIN: renderMachineJoinDocument(member, spec),
         CA_CERT_HASH: facts.caCertHash,

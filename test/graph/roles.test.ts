@@ -51,8 +51,8 @@ describe("a role added to roleTable", () => {
       seed: canarySeed,
       failed: UnreachableServers.of(),
     };
-    const endpoint: Pick<Endpoint, "inside"> = {
-      inside: (addresses) => pulumi.all([...addresses]),
+    const endpoint: Pick<Endpoint, "getInternalAddresses"> = {
+      getInternalAddresses: (addresses) => pulumi.all([...addresses]),
     };
     const facts = { caCertHash: pulumi.output("sha256:a") };
     const { direct: access } = connectionsWithoutProxy;
