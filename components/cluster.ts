@@ -139,7 +139,7 @@ export class Cluster extends Component {
     );
     this.identity = this.make(ClusterIdentity, "identity", { protect: spec.protect }).identity;
     const { timeoutFactor } = spec;
-    const failed = UnreachableServers.of(operator, found, { ...spec.ssh, timeoutFactor });
+    const failed = UnreachableServers.forRun(operator, found, { ...spec.ssh, timeoutFactor });
     const version = () => readVersionBeforeUpgrade(name);
     const ground = this.ground(spec, { cloud, frozen, operator, failed, version });
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };

@@ -31,10 +31,10 @@ export class ScriptRetries {
    * the connection caused the failure, reports the reason. Errors of the script itself are reported
    * by the engine.
    */
-  async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
+  async shouldRetry(failure: pulumi.ErrorHookArgs): Promise<boolean> {
     const cause = parseSshFailure(failure.errors[0] ?? "");
     const connection: Way = await resolveKnownOutput(pulumi.output(this.reached.connection));
-    const kind = cause === "unclear" ? await this.machines.ask(connection) : cause;
+    const kind = cause === "unclear" ? await this.machines.probeRoute(connection) : cause;
     switch (kind) {
       case "again":
         return ++this.again <= retries;
@@ -62,7 +62,7 @@ export class ScriptRetries {
     await delay((this.machines.patience.pauseSeconds ?? 5) * 1000);
     const { machine } = this.reached;
     const hops = [{ machine, server }, ...(connection.proxy ? [connection.proxy] : [])];
-    const failures = await Promise.all(hops.map((hop) => this.machines.stopped(hop)));
+    const failures = await Promise.all(hops.map((hop) => this.machines.findStoppedFailure(hop)));
     const stopped = failures.find((one) => one !== undefined);
     const ended = `The connection to the machine ${machine} ended`;
     if (!stopped && this.cuts <= retries) {
@@ -87,13 +87,13 @@ export class ScriptRetries {
     const serverId = await resolveKnownOutput(this.reached.serverId);
     const first =
       this.cuts === 0 &&
-      !this.machines.hasRunOn(serverId) &&
+      !this.machines.hasFinishedScript(serverId) &&
       (await isServerNeverReached(failure, serverId));
     this.silentSince ??= performance.now();
     const waited = (performance.now() - this.silentSince) / 1000;
     // If the connection ended before, the machine may be restarting. A restart may take as long as
     // the first boot.
-    const bears = this.machines.dialSeconds(first || this.cuts > 0);
+    const bears = this.machines.getConnectionTimeout(first || this.cuts > 0);
     if (await this.machines.mayBoot([serverId, connection.proxy], waited, bears)) {
       await pulumi.log.info(
         `The machine ${machine} does not answer on SSH yet; it may still boot.`,
@@ -102,8 +102,8 @@ export class ScriptRetries {
     }
     const failed =
       kind === "silent"
-        ? await this.machines.judge({ machine, serverId }, first)
-        : connection.proxy && (await this.machines.stopped(connection.proxy));
+        ? await this.machines.createUnreachableFailure({ machine, serverId }, first)
+        : connection.proxy && (await this.machines.findStoppedFailure(connection.proxy));
     if (failed) await reportFailure(failed);
     return false;
   }

@@ -55,7 +55,7 @@ export interface UnreachableServer {
  */
 export class UnreachableServers {
   /** IDs of the servers on which a script has finished in this run. */
-  readonly #ranOn = new Set<string>();
+  readonly #finishedOn = new Set<string>();
 
   /**
    * Creates an object for one run.
@@ -75,7 +75,7 @@ export class UnreachableServers {
    * Returns the object for a run. Uses the list of servers in `cloud` only if `cloud` is known
    * before the engine runs, not if it is a promise or an output.
    */
-  static of(
+  static forRun(
     operator?: LocalContext,
     cloud?: pulumi.Input<CloudFacts>,
     patience?: ConnectionTimeLimits,
@@ -88,7 +88,7 @@ export class UnreachableServers {
    * Returns the ID of the machine's server if the server never answered. Otherwise returns
    * undefined.
    */
-  serverOf(machine: string): string | undefined {
+  findNeverAnsweredServer(machine: string): string | undefined {
     const server = this.servers?.[machine];
     return server?.failed === true ? server.id : undefined;
   }
@@ -97,7 +97,7 @@ export class UnreachableServers {
    * Returns whether the server must not have `powerState` in `ignoreChanges`, because OpenStack's
    * provider would refuse the recorded power state.
    */
-  refusesPower(machine: string): boolean {
+  isPowerStateRefused(machine: string): boolean {
     return this.servers?.[machine]?.powerRefused === true;
   }
 
@@ -105,22 +105,22 @@ export class UnreachableServers {
    * Records that a script has finished on a server in this run. The state that the program reads is
    * from the start of the run, so it does not contain this information.
    */
-  ran(server: pulumi.Output<string>, script: pulumi.Output<string>): void {
-    pulumi.all([server, script]).apply(([id]) => this.#ranOn.add(id));
+  recordFinishedScript(server: pulumi.Output<string>, script: pulumi.Output<string>): void {
+    pulumi.all([server, script]).apply(([id]) => this.#finishedOn.add(id));
   }
 
   /** Returns whether a script has finished on the server in this run. */
-  hasRunOn(serverId: string): boolean {
-    return this.#ranOn.has(serverId);
+  hasFinishedScript(serverId: string): boolean {
+    return this.#finishedOn.has(serverId);
   }
 
   /** Returns the error hook of a server, which reports why Nova could not create the server. */
-  explain(machine: string): pulumi.ErrorHook {
+  createServerErrorHook(machine: string): pulumi.ErrorHook {
     return createErrorHook(`explain-${machine}`, async ({ errors }) => {
       const id = parseServerId(errors.join("\n"));
       if (id !== undefined) {
         const sentence = `Nova could not create the machine ${machine}; the next \`up\` replaces it.`;
-        const { text } = await this.evidence(id);
+        const { text } = await this.describeState(id);
         await reportFailure(new Failure("SERVER_ERROR", `${sentence} ${text}`));
       }
       return false;
@@ -134,10 +134,13 @@ export class UnreachableServers {
    *
    * @param script name of the script
    */
-  examine({ machine, serverId, connection }: ScriptServer, script: string): pulumi.ErrorHook {
+  createScriptErrorHook(
+    { machine, serverId, connection }: ScriptServer,
+    script: string,
+  ): pulumi.ErrorHook {
     const failures = new ScriptRetries(this, { machine, serverId, connection }, script);
     return createErrorHook(`examine-${machine}-${script}`, (failure) =>
-      failures.startsAgain(failure),
+      failures.shouldRetry(failure),
     );
   }
 
@@ -148,17 +151,20 @@ export class UnreachableServers {
    * @param first whether no script has ever finished on the server. If true, and if the server is
    *   not stopped, this method marks the server for replacement
    */
-  async judge({ machine, serverId }: UnreachableServer, first: boolean): Promise<Failure> {
-    const { state, text } = await this.evidence(serverId);
+  async createUnreachableFailure(
+    { machine, serverId }: UnreachableServer,
+    first: boolean,
+  ): Promise<Failure> {
+    const { state, text } = await this.describeState(serverId);
     const command = state && getWakeServerCommand(state);
     if (state && command !== undefined)
       return new Failure(
         "SERVER_STOPPED",
         `The machine ${machine} does not run: Nova says ${state.status}. Bring it back with \`${command}\`.`,
       );
-    if (!first) return silentNow(machine, state, text);
+    if (!first) return createSilentFailure(machine, state, text);
     const never = `The machine ${machine} never answered on SSH;`;
-    const next = await this.nextFor(serverId, state);
+    const next = await this.decideNextStep(serverId, state);
     return new Failure("SERVER_NEVER_BOOTED", `${never} ${next}. ${text}`);
   }
 
@@ -172,7 +178,7 @@ export class UnreachableServers {
   async mayBoot(
     [serverId, proxy]: readonly [string, { readonly server: string } | undefined],
     waited: number,
-    bears = this.dialSeconds(true),
+    bears = this.getConnectionTimeout(true),
   ): Promise<boolean> {
     if (longestDialSeconds + waited >= bears) return false;
     const servers = [serverId, ...(proxy ? [proxy.server] : [])];
@@ -184,10 +190,10 @@ export class UnreachableServers {
    * Returns the failure of a machine whose server does not run in Nova. Returns undefined if the
    * server runs.
    */
-  async stopped(hop: { readonly machine: string; readonly server: string }) {
+  async findStoppedFailure(hop: { readonly machine: string; readonly server: string }) {
     const state = await this.stateOf(hop.server);
     return state && isInterventionNeeded(state)
-      ? this.judge({ machine: hop.machine, serverId: hop.server }, false)
+      ? this.createUnreachableFailure({ machine: hop.machine, serverId: hop.server }, false)
       : undefined;
   }
 
@@ -195,7 +201,7 @@ export class UnreachableServers {
    * Returns the time limit for connections in seconds. If `first` is true, the machine has never
    * answered and may still be booting.
    */
-  dialSeconds(first: boolean): number {
+  getConnectionTimeout(first: boolean): number {
     const { bootMinutes = 0, timeoutFactor = 1 } = this.patience;
     return first ? 60 * bootMinutes : longestDialSeconds * timeoutFactor;
   }
@@ -214,7 +220,7 @@ export class UnreachableServers {
    * Marks the server of a machine that never answered for replacement, if possible. Returns what
    * happens next, as text for the user.
    */
-  private async nextFor(serverId: string, state: ServerState | undefined): Promise<string> {
+  private async decideNextStep(serverId: string, state: ServerState | undefined): Promise<string> {
     if (state?.status === "DELETED") return "`up --refresh` creates it again";
     return (await this.mark(serverId, state))
       ? "the next `up` replaces it"
@@ -241,7 +247,7 @@ export class UnreachableServers {
    * (run the script again) if the machine answers. Also returns "again" if only the proxy answers:
    * the error of the next attempt then shows whether the machine or the proxy fails.
    */
-  async ask(
+  async probeRoute(
     connection: pulumi.Unwrap<SshConnection>,
   ): Promise<"again" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
@@ -252,7 +258,7 @@ export class UnreachableServers {
   }
 
   /** Returns the server's state in Nova, and a description of it for the user. */
-  private async evidence(serverId: string): Promise<{ state?: ServerState; text: string }> {
+  private async describeState(serverId: string): Promise<{ state?: ServerState; text: string }> {
     if (!this.operator) return { text: "The program was given no way to ask Nova about it." };
     try {
       const cloud = await this.operator.connect();
@@ -275,7 +281,11 @@ export const createErrorHook = (
 ): pulumi.ErrorHook => new pulumi.ErrorHook(name, AsyncResource.bind(callback));
 
 /** Returns the failure for a machine that has answered before but does not answer now. */
-function silentNow(machine: string, state: ServerState | undefined, text: string): Failure {
+function createSilentFailure(
+  machine: string,
+  state: ServerState | undefined,
+  text: string,
+): Failure {
   const hint = state?.status === "DELETED" ? "; `up --refresh` creates it again" : "";
   return new Failure(
     "SSH_UNREACHABLE",

@@ -49,7 +49,7 @@ describe("a role added to roleTable", () => {
       routesOfCloud: false,
       login: spec.ssh,
       seed: canarySeed,
-      failed: UnreachableServers.of(),
+      failed: UnreachableServers.forRun(),
     };
     const endpoint: Pick<Endpoint, "getInternalAddresses"> = {
       getInternalAddresses: (addresses) => pulumi.all([...addresses]),
