@@ -201,7 +201,7 @@ export class Cluster extends Component {
     const { spec, plan, cloud, frozen, firewall, operator, version } = ground;
     const endpoint = this.endpoint(ground);
     const machines = this.machineSettings(ground);
-    const turns = Rollout.of(spec, cloud, version);
+    const turns = Rollout.forRun(spec, cloud, version);
     const encrypted = operator?.encrypted ?? false;
     const group = (planned: PlannedGroup): [string, RolloutGroupArgs] => [
       planned.component,

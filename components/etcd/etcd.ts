@@ -34,7 +34,12 @@ export class Etcd extends MachineGroup {
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
     const steps = [getPreparationStep(machines), etcdMemberStep];
-    super(Etcd.type, name, { ...args, steps, generationOf: (plan) => turns.next(plan) }, opts);
+    super(
+      Etcd.type,
+      name,
+      { ...args, steps, generationOf: (plan) => turns.addMachine(plan) },
+      opts,
+    );
     this.#machines = machines;
     this.#turns = turns;
     this.registerOutputs({});
@@ -60,7 +65,7 @@ export class Etcd extends MachineGroup {
     for (const member of this.members) {
       before = this.member(member, { spec, access }, before);
       this.#complete = before.after(member.plan.name);
-      this.#turns.done(member.plan.name, before.id);
+      this.#turns.setDoneOutput(member.plan.name, before.id);
       // order: the check for the first server is created only after etcd has started on this
       // server. If the server never booted, there is no etcd. A check would then prevent the
       // deletion of the server.
@@ -97,7 +102,9 @@ export class Etcd extends MachineGroup {
     const earlier = before?.id ?? pulumi.output("");
     const prepare = this.prepare(member, access, {
       ...getPreparationValues(spec, plan.role, this.plan),
-      ...getContainerdSecretValues(spec, (text) => this.#turns.inTurn(plan.name, text, earlier)),
+      ...getContainerdSecretValues(spec, (text) =>
+        this.#turns.delayUntilTurn(plan.name, text, earlier),
+      ),
     });
     const settings = {
       version: kubernetes.version,

@@ -83,7 +83,7 @@ export class ControlPlane extends NodeGroup {
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
     const steps = [getPreparationStep(machines), controlPlaneStep, etcdClientCertificateStep];
-    const generationOf: MachineGroupArgs["generationOf"] = (plan) => turns.next(plan);
+    const generationOf: MachineGroupArgs["generationOf"] = (plan) => turns.addMachine(plan);
     super(ControlPlane.type, name, { ...args, steps, generationOf }, opts);
     const [first] = this.members;
     if (!first) throw new RangeError("a cluster has a control plane");
@@ -137,7 +137,7 @@ export class ControlPlane extends NodeGroup {
     // The kubeconfig becomes known only after control planes have been replaced or upgraded. Before
     // that, clients outside the cluster's network may be unable to reach the API.
     const { role } = this.first.plan;
-    return { ...facts, adminConf: turns.afterAll(role, facts.adminConf) };
+    return { ...facts, adminConf: turns.delayUntilAllDone(role, facts.adminConf) };
   }
 
   /**
@@ -236,7 +236,7 @@ export class ControlPlane extends NodeGroup {
       values,
       after: order?.leave,
     });
-    args.turns.done(member.plan.name, script.id);
+    args.turns.setDoneOutput(member.plan.name, script.id);
     this.scripts.push(script);
     return script;
   }
@@ -250,7 +250,9 @@ export class ControlPlane extends NodeGroup {
     const traits = { ...this.plan, ...getEndpointTraits(spec) };
     return this.prepare(member, access, {
       ...getPreparationValues(spec, member.plan.role, traits),
-      ...getContainerdSecretValues(spec, (text) => turns.inTurn(member.plan.name, text, earlier)),
+      ...getContainerdSecretValues(spec, (text) =>
+        turns.delayUntilTurn(member.plan.name, text, earlier),
+      ),
     });
   }
 

@@ -43,7 +43,7 @@ export class Rollout {
    *
    * @param before returns the Kubernetes version of the cluster before the run
    */
-  static of(
+  static forRun(
     spec: ClusterSpec,
     cloud: pulumi.Output<CloudFacts>,
     before: () => Promise<VersionBeforeUpgrade>,
@@ -52,7 +52,7 @@ export class Rollout {
     const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
     const asked = before();
     const existing = Promise.all([awaitOutput(found), asked]).then(([text, version]) =>
-      possible(spec, generations(text), version),
+      requirePossibleChanges(spec, parseGenerations(text), version),
     );
     return new Rollout(
       existing,
@@ -79,7 +79,7 @@ export class Rollout {
    * this order, so another order would cause a deadlock. A run replaces machines of only one such
    * role. All other machines follow one after another.
    */
-  next({ role, name, generation }: PlannedTurn): pulumi.Input<number> {
+  addMachine({ role, name, generation }: PlannedTurn): pulumi.Input<number> {
     const me: Waiting = { role, machine: name, generation };
     this.#machines.push(me);
     return this.existing === undefined
@@ -88,7 +88,7 @@ export class Rollout {
   }
 
   /** Sets the output that becomes known when `machine` is done. Later machines wait for it. */
-  done(machine: string, joined: pulumi.Output<string>): void {
+  setDoneOutput(machine: string, joined: pulumi.Output<string>): void {
     for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
   }
 
@@ -96,10 +96,10 @@ export class Rollout {
    * Returns `text` as an output that becomes known after the run has replaced and upgraded all
    * machines of the role.
    */
-  afterAll(role: MachineRole, text: pulumi.Output<string>): pulumi.Output<string> {
+  delayUntilAllDone(role: MachineRole, text: pulumi.Output<string>): pulumi.Output<string> {
     if (this.existing === undefined) return text;
     const rolled = Promise.all([this.existing, this.upgrading]).then(([existing, upgrading]) =>
-      this.doneWith(upgrading ? this.of(role) : this.rolling(role, existing)),
+      this.awaitDone(upgrading ? this.listMachinesWithRole(role) : this.rolling(role, existing)),
     );
     return pulumi.all([text, rolled]).apply(([released]) => released);
   }
@@ -112,7 +112,11 @@ export class Rollout {
    *
    * @param first output that becomes known after the upgrade of the control planes
    */
-  version(machine: string, version: string, first: pulumi.Output<string>): pulumi.Input<string> {
+  delayVersion(
+    machine: string,
+    version: string,
+    first: pulumi.Output<string>,
+  ): pulumi.Input<string> {
     if (this.existing === undefined) return version;
     return pulumi.output(this.mayHaveVersion(machine, this.existing, first).then(() => version));
   }
@@ -132,7 +136,7 @@ export class Rollout {
    * and after the machines before this machine are done. An empty text, and a text for a new
    * machine, are known at once.
    */
-  inTurn(
+  delayUntilTurn(
     machine: string,
     text: pulumi.Input<string>,
     first: pulumi.Output<string>,
@@ -152,7 +156,7 @@ export class Rollout {
     const exists = (name: string): boolean => existing?.has(name) ?? true;
     if (!exists(machine)) return;
     await awaitOutput(first);
-    await this.doneWith(this.before(machine, existing).filter((one) => exists(one.machine)));
+    await this.awaitDone(this.before(machine, existing).filter((one) => exists(one.machine)));
   }
 
   private async turn(
@@ -160,8 +164,8 @@ export class Rollout {
     asked: Promise<ExistingGenerations | undefined>,
   ): Promise<number> {
     const existing = await asked;
-    if (!this.waits(me, existing)) return me.generation;
-    await this.doneWith([...(await this.upgradedBefore(me)), ...this.earlier(me, existing)]);
+    if (!this.isReplaced(me, existing)) return me.generation;
+    await this.awaitDone([...(await this.upgradedBefore(me)), ...this.earlier(me, existing)]);
     return me.generation;
   }
 
@@ -175,11 +179,11 @@ export class Rollout {
     return this.#machines.filter(({ role }) => needsMajority(role));
   }
 
-  private async doneWith(machines: readonly Waiting[]): Promise<void> {
+  private async awaitDone(machines: readonly Waiting[]): Promise<void> {
     await Promise.all(machines.flatMap(({ joined }) => (joined ? [awaitOutput(joined)] : [])));
   }
 
-  private waits(
+  private isReplaced(
     { machine, generation }: Waiting,
     existing: ExistingGenerations | undefined,
   ): boolean {
@@ -188,7 +192,7 @@ export class Rollout {
 
   private earlier(me: Waiting, existing: ExistingGenerations | undefined): readonly Waiting[] {
     if (needsMajority(me.role)) {
-      const order = this.of(me.role);
+      const order = this.listMachinesWithRole(me.role);
       return order.slice(0, order.indexOf(me));
     }
     const first = new Set(this.#machines.map(({ role }) => role).filter(needsMajority));
@@ -198,7 +202,7 @@ export class Rollout {
     ];
   }
 
-  private of(role: MachineRole): readonly Waiting[] {
+  private listMachinesWithRole(role: MachineRole): readonly Waiting[] {
     return this.#machines.filter((one) => one.role === role);
   }
 
@@ -210,8 +214,8 @@ export class Rollout {
     role: MachineRole,
     existing: ExistingGenerations | undefined,
   ): readonly Waiting[] {
-    const order = this.of(role);
-    return order.some((one) => this.waits(one, existing)) ? order : [];
+    const order = this.listMachinesWithRole(role);
+    return order.some((one) => this.isReplaced(one, existing)) ? order : [];
   }
 
   /**
@@ -225,14 +229,14 @@ export class Rollout {
     const position = order.findIndex((one) => one.machine === machine);
     const me = order[position];
     if (!me) return [];
-    const last = this.waits(me, existing);
+    const last = this.isReplaced(me, existing);
     return order.filter((one, index) =>
-      this.waits(one, existing) === last ? index < position : last,
+      this.isReplaced(one, existing) === last ? index < position : last,
     );
   }
 }
 
-function generations(found: string): ExistingGenerations | undefined {
+function parseGenerations(found: string): ExistingGenerations | undefined {
   if (found === "") return undefined;
   const servers = Object.entries(JSON.parse(found) as ExistingServers);
   return new Map(servers.map(([name, { generation }]) => [name, generation]));
@@ -242,7 +246,7 @@ function generations(found: string): ExistingGenerations | undefined {
  * Returns `existing`. Throws if the specification contains a replacement or an upgrade that is not
  * possible.
  */
-function possible(
+function requirePossibleChanges(
   spec: ClusterSpec,
   existing: ExistingGenerations | undefined,
   version: VersionBeforeUpgrade,
