@@ -14,7 +14,7 @@ export const hadNoResources = (facts: OperationFacts): boolean => !hadResources(
  * read. A destroy runs no program, so the process loads no program.
  */
 export function prestartEngineWithoutProgram({ run }: OperationFacts): void {
-  run.getReady({ program: false });
+  run.prestart({ program: false });
 }
 
 /** Deletes a stack without resources, if it exists. */
@@ -22,7 +22,7 @@ export const deleteEmptyStack: OperationStep<OperationFacts, never, StateExport>
   title: "Delete the empty stack",
   detect: ({ state }) => state,
   apply: async ({ run }) => {
-    await run.engine("destroy");
+    await run.runEngine("destroy");
   },
 };
 
@@ -41,7 +41,7 @@ export const deleteResources: OperationStep<ForeignCredentialFacts> = {
   title: "Destroy the cluster's resources",
   expectedSeconds: 90,
   apply: async ({ run, flags }) => {
-    await run.engine("destroy", flags);
+    await run.runEngine("destroy", flags);
   },
 };
 

@@ -54,7 +54,7 @@ class EngineWork {
     if (event.type === "outputs") this.#hasEqualOutputs = event.same;
   }
 
-  get touched(): boolean {
+  get hasStartedWork(): boolean {
     return this.events.some(({ type }) => type === "started");
   }
 
@@ -63,7 +63,7 @@ class EngineWork {
    * engine did not report equal outputs.
    */
   get changed(): boolean {
-    return this.touched || !this.#hasEqualOutputs;
+    return this.hasStartedWork || !this.#hasEqualOutputs;
   }
 }
 
@@ -169,7 +169,7 @@ export class StackOperation {
    * Starts the engine's process and the sign-in early. Errors are reported when the process or the
    * cloud client is used.
    */
-  getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
+  prestart({ program: runs = true }: { readonly program?: boolean } = {}): void {
     const { program = findProgramModulePath() } = this.service;
     const load = { program: runs ? program : undefined };
     this.#worker = prepareWorker(load, this.process());
@@ -290,7 +290,7 @@ export class StackOperation {
    * Runs the engine once. Returns whether anything differed from the settings, and the events of
    * all resources with work.
    */
-  async engine(
+  async runEngine(
     operation: EngineOperationName,
     flags: EngineRunFlags = {},
   ): Promise<{ readonly changed: boolean; readonly events: readonly DecodedEngineEvent[] }> {
@@ -337,7 +337,7 @@ export class StackOperation {
       else noted?.undo();
       return { changed, events };
     } catch (error) {
-      if (noted) await this.noteFailure(noted, { error, touched: work.touched });
+      if (noted) await this.noteFailure(noted, { error, hasStartedWork: work.hasStartedWork });
       await this.remember(unfinished);
       throw error;
     }
@@ -357,13 +357,13 @@ export class StackOperation {
    */
   private async noteFailure(
     noted: UpRecording,
-    { error, touched }: { readonly error: unknown; readonly touched: boolean },
+    { error, hasStartedWork }: { readonly error: unknown; readonly hasStartedWork: boolean },
   ): Promise<void> {
     const wasKilled =
       this.options.killSignal?.aborted === true ||
       (error instanceof Failure && error.code === "ENGINE_KILLED");
     if (wasKilled) return;
-    if (!touched) {
+    if (!hasStartedWork) {
       noted.undo();
       return;
     }
