@@ -49,7 +49,7 @@ class EngineWork {
   readonly events: DecodedEngineEvent[] = [];
   #hasEqualOutputs = false;
 
-  take(event: DecodedEngineEvent): void {
+  processEvent(event: DecodedEngineEvent): void {
     if (event.type === "started" || event.type === "finished") this.events.push(event);
     if (event.type === "outputs") this.#hasEqualOutputs = event.same;
   }
@@ -314,11 +314,11 @@ export class StackOperation {
     const unfinished = new InterruptedScripts(operation);
     const work = new EngineWork();
     const onEvent = (event: DecodedEngineEvent): void => {
-      unfinished.take(event);
-      work.take(event);
+      unfinished.processEvent(event);
+      work.processEvent(event);
       if (operation === "up") {
-        this.unconfirmedCreates.take(event);
-        this.spans.take(event, Date.now());
+        this.unconfirmedCreates.processEvent(event);
+        this.spans.processEvent(event, Date.now());
       }
       const body = convertEngineEvent(event);
       if (body) this.emit(body);

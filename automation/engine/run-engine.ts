@@ -147,7 +147,7 @@ export async function runOperation(
       const { event } = received;
       if (!event) return;
       if (event.type === "message") events.push(event);
-      watch.take(event);
+      watch.processEvent(event);
       options.onEvent(event);
     }
   });

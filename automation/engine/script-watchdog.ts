@@ -127,7 +127,7 @@ export class ScriptWatch {
     return this.given;
   }
 
-  take(event: DecodedEngineEvent): void {
+  processEvent(event: DecodedEngineEvent): void {
     switch (event.type) {
       case "started":
         this.running.add(event.change.urn);

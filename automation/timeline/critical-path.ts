@@ -25,7 +25,7 @@ export class Spans {
   private readonly open = new Map<string, number>();
   private readonly closed: Span[] = [];
 
-  take(event: DecodedEngineEvent, now: number): void {
+  processEvent(event: DecodedEngineEvent, now: number): void {
     if (event.type !== "started" && event.type !== "finished") return;
     const { urn, name, type, phase, operation } = event.change;
     const key = `${urn} ${operation}`;

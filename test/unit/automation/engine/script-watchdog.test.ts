@@ -73,7 +73,7 @@ class World {
   }
 
   take(...events: readonly DecodedEngineEvent[]): this {
-    for (const event of events) this.watch.take(event);
+    for (const event of events) this.watch.processEvent(event);
     return this;
   }
 
