@@ -8,7 +8,7 @@ import { disableStateAttributes } from "../pulumi/backend.js";
 import { readAgentKeys } from "../setup/ssh-agent.js";
 import { recordUpBegin, type UpRecording } from "../pulumi/last-up.js";
 import { Failure } from "../../base/failures/failure.js";
-import { Spans } from "../timeline/critical-path.js";
+import { SpanCollector } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type WorkerRunOptions } from "./run-engine.js";
 import type { DecodedEngineEvent } from "../pulumi/events.js";
@@ -86,7 +86,7 @@ export class StackOperation {
   /** Create requests of this run that failed without an answer of the cloud. */
   readonly unconfirmedCreates = new UnconfirmedCreates();
   /** Periods in which the engine worked on each resource. */
-  readonly spans = new Spans();
+  readonly spans = new SpanCollector();
 
   constructor(
     readonly service: ClusterServiceOptions,

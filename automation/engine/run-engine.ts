@@ -161,7 +161,7 @@ export async function runOperation(
   }).finally(stop);
   if (reply === undefined) await endEngine(child);
   if (reply?.type === "done") return;
-  if (watch.verdict) throw createScriptTimeoutError(watch.verdict);
+  if (watch.scriptTimeout) throw createScriptTimeoutError(watch.scriptTimeout);
   throw failureOf(reply, { events, printed, cancelled: options.signal?.aborted === true });
 }
 

@@ -123,7 +123,7 @@ export class ScriptWatch {
     this.times = { ...scriptWatchLimits, ...options.times };
   }
 
-  get verdict(): ScriptTimeout | undefined {
+  get scriptTimeout(): ScriptTimeout | undefined {
     return this.given;
   }
 
@@ -152,7 +152,7 @@ export class ScriptWatch {
   }
 
   /** Checks all scripts. The caller calls this method about once a second. */
-  tick(): void {
+  checkScripts(): void {
     const now = this.options.now();
     const gap = now - (this.lastTick ?? now);
     this.lastTick = now;
@@ -300,7 +300,7 @@ export function watchScripts({
 } {
   const watch = new ScriptWatch({ ...options, now: () => performance.now(), ask: askNova(env) });
   const timer = setInterval(() => {
-    watch.tick();
+    watch.checkScripts();
   }, tickMilliseconds);
   return {
     watch,

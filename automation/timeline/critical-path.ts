@@ -21,7 +21,7 @@ export interface TimelineRow extends Span {
 }
 
 /** Collects the spans of a run from the run's events. */
-export class Spans {
+export class SpanCollector {
   private readonly open = new Map<string, number>();
   private readonly closed: Span[] = [];
 

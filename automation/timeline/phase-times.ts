@@ -78,7 +78,7 @@ export class PhaseTracker {
     return undefined;
   }
 
-  finished(phase: Phase): number {
+  countFinished(phase: Phase): number {
     return this.records.get(phase)?.finished ?? 0;
   }
 

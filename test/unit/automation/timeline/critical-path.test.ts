@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import {
   findCriticalPath,
-  Spans,
+  SpanCollector,
   createTimelineRows,
   type Span,
 } from "../../../../automation/timeline/critical-path.js";
@@ -93,7 +93,7 @@ describe("findCriticalPath", () => {
   });
 });
 
-describe("Spans", () => {
+describe("SpanCollector", () => {
   const change = (name: string, operation = "create") => ({
     urn: urn(name),
     name,
@@ -103,7 +103,7 @@ describe("Spans", () => {
   });
 
   it("returns one span per finished operation of a resource", () => {
-    const spans = new Spans();
+    const spans = new SpanCollector();
     spans.processEvent({ type: "started", at: 0, change: change("a", "create-replacement") }, 5);
     spans.processEvent({ type: "started", at: 0, change: change("b") }, 6);
     spans.processEvent(

@@ -60,7 +60,7 @@ describe("PhaseTracker", () => {
     timeline.processEvent(started("a", "workers"), 1);
     timeline.processEvent(failed("a", "workers"), 2);
     assert.equal(timeline.times()[0]?.failed, true);
-    assert.equal(timeline.finished("workers"), 0);
+    assert.equal(timeline.countFinished("workers"), 0);
   });
 
   it("ignores resources without a phase and without changes", () => {
@@ -69,7 +69,7 @@ describe("PhaseTracker", () => {
     assert.equal(timeline.processEvent(unchanged("a", "network"), 1), undefined);
     assert.deepEqual(timeline.times(), []);
     assert.deepEqual(timeline.running("network"), []);
-    assert.equal(timeline.finished("network"), 0);
+    assert.equal(timeline.countFinished("network"), 0);
   });
 
   it("accepts the end of a resource without its start", () => {
