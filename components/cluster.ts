@@ -227,8 +227,9 @@ export class Cluster extends Component {
     );
     const { bastion, etcd } = separate;
     const access = this.access(ground, { controlPlane, bastion, endpoint });
-    for (const [, one] of listSeparateGroups(separate)) one.form?.(spec, access);
-    const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd, turns });
+    for (const [, one] of listSeparateGroups(separate)) one.formCluster?.(spec, access);
+    const forming = { spec, frozen, machines, endpoint, access, etcd, turns };
+    const facts = controlPlane.formCluster(forming);
     const pools = others.map((planned) => this.make(WorkerPool, ...group(planned), after));
     const joins = pools.flatMap((pool) =>
       pool.join({ spec, machines, endpoint, access, controlPlane, facts }),
@@ -241,7 +242,7 @@ export class Cluster extends Component {
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
     const balancer = this.balancer(ground, members, after);
     const versions = [...controlPlane.scripts, ...joins].map((script) =>
-      pulumi.unsecret(script.fact("kubernetes", "")),
+      pulumi.unsecret(script.getStableResult("kubernetes", "")),
     );
     return {
       controlPlane,
@@ -315,7 +316,7 @@ export class Cluster extends Component {
     const { controlPlane, bastion, endpoint } = given;
     const { machine } = bastion?.member ?? controlPlane.first;
     if (!bastion && endpoint instanceof FloatingIpEndpoint)
-      return controlPlane.at(endpoint.externalHost);
+      return controlPlane.getConnections(endpoint.externalHost);
     const floatingIp = { given: spec.ssh.floatingIp, after: endpoint.floatingIpResources };
     const wanted = { ...network.outside, ...floatingIp, portId: machine.portId };
     // Without an external network there is no floating IP, and SSH connects to the machine's own
@@ -324,7 +325,7 @@ export class Cluster extends Component {
     // old floating IP to reach machines that the same run removes.
     const [kind, name] = bastion ? [BastionAddress, "bastion-access"] : [EntryAddress, "access"];
     const { address } = countSshFloatingIps(spec) ? this.make(kind, name, wanted) : machine;
-    return bastion ? bastion.at(address, spec) : controlPlane.at(address);
+    return bastion ? bastion.getConnections(address, spec) : controlPlane.getConnections(address);
   }
 
   private addons(

@@ -42,7 +42,7 @@ export class Bastion extends MachineGroup {
    * known only when the bastion's script has run. So a failure of the bastion is reported once, and
    * not again for each machine behind it.
    */
-  at(
+  getConnections(
     host: pulumi.Output<string>,
     spec: Pick<ClusterSpec, "ssh" | "securityUpdates">,
   ): MachineConnections {

@@ -29,7 +29,7 @@ export class Etcd extends MachineGroup {
   static readonly type = "stackadm:etcd:Etcd";
   readonly #machines: MachineGroupArgs["machines"];
   readonly #turns: Rollout;
-  #complete: pulumi.Output<string> = pulumi.output("");
+  #completion: pulumi.Output<string> = pulumi.output("");
 
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
@@ -54,17 +54,17 @@ export class Etcd extends MachineGroup {
    * Name of the last member. The name becomes known when all machines are members, because the
    * machines join one after another.
    */
-  get complete(): pulumi.Output<string> {
-    return this.#complete;
+  get completion(): pulumi.Output<string> {
+    return this.#completion;
   }
 
   /** Starts etcd on the first machine, then joins the other machines one by one. */
-  form(spec: ClusterSpec, access: MachineConnections): void {
+  formCluster(spec: ClusterSpec, access: MachineConnections): void {
     let before: RemoteScript | undefined;
     const [first, second = first] = this.members;
     for (const member of this.members) {
       before = this.member(member, { spec, access }, before);
-      this.#complete = before.after(member.plan.name);
+      this.#completion = before.after(member.plan.name);
       this.#turns.setDoneOutput(member.plan.name, before.id);
       // order: the check for the first server is created only after etcd has started on this
       // server. If the server never booted, there is no etcd. A check would then prevent the

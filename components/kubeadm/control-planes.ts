@@ -95,7 +95,7 @@ export class ControlPlane extends NodeGroup {
    * ID of the last script. Becomes known when all machines are control planes with the current
    * settings.
    */
-  get complete(): pulumi.Output<string> {
+  get completion(): pulumi.Output<string> {
     return this.scripts.at(-1)?.id ?? pulumi.output("");
   }
 
@@ -105,7 +105,7 @@ export class ControlPlane extends NodeGroup {
    * earlier. In a preview, the route is known at once, because a preview opens no connections and
    * must not show the route as changed.
    */
-  at(host: pulumi.Output<string>): MachineConnections {
+  getConnections(host: pulumi.Output<string>): MachineConnections {
     const { machine, copied } = this.first;
     const { id } = copied(getConnectionsThroughEntry(machine, host));
     const reachable = pulumi.runtime.isDryRun() ? host : pulumi.all([host, id]).apply(([at]) => at);
@@ -117,7 +117,7 @@ export class ControlPlane extends NodeGroup {
    * after another, because etcd admits one member at a time. The endpoint must already lead to the
    * first machine.
    */
-  form(args: FormClusterArgs): KubeadmInitResult {
+  formCluster(args: FormClusterArgs): KubeadmInitResult {
     const begun = this.member(this.first, "init", args);
     const facts = {
       ...getKubeadmInitResult(begun, args.spec.name),
@@ -267,7 +267,7 @@ export class ControlPlane extends NodeGroup {
       values: {
         ...getJoinRequestValues(this.first, etcd.members, machines),
         NODE_NAME: this.first.plan.name,
-        ETCD: etcd.complete,
+        ETCD: etcd.completion,
       },
     });
   }
@@ -333,7 +333,7 @@ const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormClu
  * machines, the output becomes known after all etcd machines have changed.
  */
 const beforeAll = ({ etcd }: FormClusterArgs): pulumi.Output<string> =>
-  etcd ? etcd.complete : pulumi.output("");
+  etcd ? etcd.completion : pulumi.output("");
 
 /**
  * Returns kubeadm's `etcd` block for separate machines or for another image. Returns an empty

@@ -36,12 +36,12 @@ export const getKubeadmInitResult = (
   earlierName: string,
 ): KubeadmInitResult => ({
   adminConf: script
-    .fact("kubeconfig")
+    .getStableResult("kubeconfig")
     .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
-  caCertHash: pulumi.unsecret(script.fact("caCertHash")),
-  uid: pulumi.unsecret(script.fact("uid")),
+  caCertHash: pulumi.unsecret(script.getStableResult("caCertHash")),
+  uid: pulumi.unsecret(script.getStableResult("uid")),
   // Scripts of early releases report no name, and used the name in the specification.
-  name: pulumi.unsecret(script.fact("name", earlierName)),
+  name: pulumi.unsecret(script.getStableResult("name", earlierName)),
 });
 
 /**

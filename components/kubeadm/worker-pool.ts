@@ -67,7 +67,7 @@ export class WorkerPool extends NodeGroup {
   ): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
     const inTurn: DelayUntilTurn = (text) =>
-      this.#turns.delayUntilTurn(member.plan.name, text, controlPlane.complete);
+      this.#turns.delayUntilTurn(member.plan.name, text, controlPlane.completion);
     const prepare = this.prepare(member, access, {
       ...getPreparationValues(spec, member.plan.role, this.plan),
       ...getContainerdSecretValues(spec, inTurn),
@@ -83,7 +83,7 @@ export class WorkerPool extends NodeGroup {
         KUBERNETES_VERSION: this.#turns.delayVersion(
           member.plan.name,
           spec.kubernetes.version,
-          controlPlane.complete,
+          controlPlane.completion,
         ),
         API_NAME: spec.apiName,
         API_ADDRESSES: endpoint

@@ -180,7 +180,7 @@ export class RemoteScript extends command.remote.Command {
    *
    * @param otherwise value if the script is of an early release and did not print the value
    */
-  fact(key: string, otherwise?: string): pulumi.Output<string> {
+  getStableResult(key: string, otherwise?: string): pulumi.Output<string> {
     return pulumi
       .secret(this.#lastOutput)
       .apply((line) => valueOf(line, key) ?? absent(key, otherwise));
