@@ -1,6 +1,6 @@
 import { listVisibleObjects, type CloudObject } from "../../openstack/inventory/inventory.js";
 import { deleteOrphans, filterOwnedObjects } from "../../openstack/inventory/marked-objects.js";
-import { getOwnership, readNameInCloud } from "../../openstack/inventory/ownership.js";
+import { getOwnership, parseNameInCloud } from "../../openstack/inventory/ownership.js";
 import { omitResources } from "../pulumi/prune-state.js";
 import { createApiDependencyPredicate } from "../pulumi/needs-cluster-api.js";
 import { undoPendingCreates } from "../repair/undo-pending-creates.js";
@@ -40,7 +40,7 @@ export const findLegacyClusterNames = (
       .flatMap(({ inputs }) => [
         ...JSON.stringify(inputs ?? {}).matchAll(/"--cluster-name=([^"]+)"/g),
       ])
-      .flatMap(([, name = ""]) => (readNameInCloud(name) ? [] : [name])),
+      .flatMap(([, name = ""]) => (parseNameInCloud(name) ? [] : [name])),
   );
 
 /**

@@ -75,10 +75,10 @@ const servicesSchema = z.looseObject({
 });
 
 /** PersistentVolumeClaim of a volume, and what a destroy does with the volume. */
-type Claimed = Pick<ClaimedVolume, "claim" | "fate">;
+type ClaimAndFate = Pick<ClaimedVolume, "claim" | "fate">;
 
 /** Service of type LoadBalancer, and what a destroy does with its floating IP. */
-interface Balanced {
+interface LoadBalancedService {
   /** Namespace and name of the Service, as `<namespace>/<name>`. */
   readonly service: string;
   /** Addresses in the status of the Service. Empty: the status has none. */
@@ -87,15 +87,15 @@ interface Balanced {
 }
 
 /** Volumes, Services and snapshots that one cluster's API returned. */
-interface Known {
+interface ClusterAnswer {
   /** Volumes by their ID in Cinder. */
-  readonly claims: ReadonlyMap<string, Claimed>;
-  readonly services: readonly Balanced[];
+  readonly claims: ReadonlyMap<string, ClaimAndFate>;
+  readonly services: readonly LoadBalancedService[];
   readonly snapshots: readonly VolumeSnapshot[];
 }
 
 /** Volumes, Services and snapshots that the APIs of all clusters of a stack returned. */
-export interface RetentionPolicies extends Known {
+export interface RetentionPolicies extends ClusterAnswer {
   /** Fate of objects that no cluster's API returned. */
   readonly otherwise: "stays" | "unknown";
   /** Reason why a cluster did not answer. Absent: all clusters answered. */
@@ -107,13 +107,13 @@ export interface RetentionPolicies extends Known {
  * A destroy deletes a volume only if the reclaim policy is `Delete`
  * (components/kubeadm/scripts/steps/release-cluster-objects.sh).
  */
-function claimsIn(answer: unknown): Known["claims"] {
+function claimsIn(answer: unknown): ClusterAnswer["claims"] {
   const { items } = volumesSchema.parse(answer);
   return new Map(
     items.flatMap(({ spec: { csi, claimRef, persistentVolumeReclaimPolicy: policy } }) => {
       if (csi?.driver !== driver) return [];
       const claim = claimRef ? `${claimRef.namespace}/${claimRef.name}` : "";
-      const claimed: Claimed = { claim, fate: policy === "Delete" ? "goes" : "stays" };
+      const claimed: ClaimAndFate = { claim, fate: policy === "Delete" ? "goes" : "stays" };
       return [[csi.volumeHandle, claimed] as const];
     }),
   );
@@ -126,7 +126,7 @@ function claimsIn(answer: unknown): Known["claims"] {
  * @param released whether the cluster has this script
  * (components/kubeadm/scripts/steps/release-snapshots.sh)
  */
-function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
+function snapshotsIn(answer: unknown, released: boolean): ClusterAnswer["snapshots"] {
   // A cluster without the CRDs of snapshots answers 404, for which `get` returns undefined.
   if (answer === undefined) return [];
   return snapshotsSchema
@@ -165,7 +165,7 @@ const scriptsOf = (component: string): string[] =>
  */
 const keepAnnotation = "loadbalancer.openstack.org/keep-floatingip";
 
-const servicesIn = (answer: unknown): Known["services"] =>
+const servicesIn = (answer: unknown): ClusterAnswer["services"] =>
   servicesSchema
     .parse(answer)
     .items.filter(({ spec }) => spec.type === "LoadBalancer")
@@ -175,7 +175,7 @@ const servicesIn = (answer: unknown): Known["services"] =>
       fate: annotations?.[keepAnnotation] === "true" ? "stays" : "goes",
     }));
 
-async function askCluster(kubeconfig: string, released: boolean): Promise<Known> {
+async function askCluster(kubeconfig: string, released: boolean): Promise<ClusterAnswer> {
   const api = new KubernetesApi(readKubeAccess(kubeconfig), answerTimeout);
   const [volumes, services, snapshots] = await Promise.all([
     api.get("/api/v1/persistentvolumes"),
@@ -211,7 +211,10 @@ const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 /** Returns the answer of each cluster, or the reason why the cluster did not answer. */
-async function askAll(run: StackOperation, state: StateExport): Promise<(Known | string)[]> {
+async function askAll(
+  run: StackOperation,
+  state: StateExport,
+): Promise<(ClusterAnswer | string)[]> {
   const clusters = await readClustersInState(run.access);
   const whose = (name: string): string => (clusters.length > 1 ? `${name}: ` : "");
   return Promise.all(

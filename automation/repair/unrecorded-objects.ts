@@ -183,7 +183,7 @@ const blockingKinds: readonly CloudObjectKind[] = [
  * Lists the project's objects of the kinds that can block the deletion of a network. Skips kinds
  * that the user cannot list.
  */
-async function listBlocking(run: StackOperation): Promise<CloudObject[]> {
+async function listNetworkBlockers(run: StackOperation): Promise<CloudObject[]> {
   const cloud = await run.cloud();
   const found = await Promise.allSettled(blockingKinds.map((kind) => listObjects(cloud, kind)));
   return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
@@ -211,7 +211,7 @@ interface Blocking {
 }
 
 /** Returns the objects of other owners that block the deletion of the cluster's networks. */
-function foreignObjects(
+function findForeignBlockers(
   state: StateExport | undefined,
   { objects, lost }: Blocking,
 ): readonly CloudObject[] {
@@ -230,19 +230,19 @@ function foreignObjects(
 export const unblockNetworks: OperationStep<OperationFacts, never, Blocking> = {
   title: "Delete objects that block the cluster's networks",
   detect: async ({ run, state }) => {
-    const objects = await listBlocking(run);
+    const objects = await listNetworkBlockers(run);
     const blocking = { objects, lost: await findUnrecordedIn(run, state, objects) };
-    const none = blocking.lost.length + foreignObjects(state, blocking).length === 0;
+    const none = blocking.lost.length + findForeignBlockers(state, blocking).length === 0;
     return none ? undefined : blocking;
   },
   apply: async ({ run, state }, blocking) => {
     if (blocking.lost.length > 0)
       await deleteUnderLock(
         run,
-        () => listBlocking(run),
+        () => listNetworkBlockers(run),
         (now, objects) => findUnrecordedIn(run, now, objects),
       );
-    for (const { kind, name, id } of foreignObjects(state, blocking))
+    for (const { kind, name, id } of findForeignBlockers(state, blocking))
       run.warn(
         `The ${kind} '${name}' (${id}) in the cluster's network does not belong to the cluster and blocks the deletion of the network: delete it or the object that uses it.`,
       );

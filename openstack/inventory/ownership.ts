@@ -113,7 +113,7 @@ const clusterFromDescriptionOrName: Readonly<
 };
 
 /** Returns the mark in a result of {@link getNameInCloud}. Returns undefined for any other text. */
-export function readNameInCloud(text: string | undefined): ClusterMark | undefined {
+export function parseNameInCloud(text: string | undefined): ClusterMark | undefined {
   const [, name, identity] = /^([a-z][a-z0-9-]*)-([0-9a-f]{12})$/.exec(text ?? "") ?? [];
   return name === undefined || identity === undefined ? undefined : { name, identity };
 }
@@ -128,7 +128,7 @@ function ownMark(object: CloudObject): ClusterMark | undefined {
   const name = tagged(clusterNameKey) ?? metadata[clusterNameKey];
   const identity = tagged(identityKey) ?? metadata[identityKey] ?? "";
   return name === undefined
-    ? readNameInCloud(clusterFromDescriptionOrName[kind]?.(object))
+    ? parseNameInCloud(clusterFromDescriptionOrName[kind]?.(object))
     : { name, identity };
 }
 
@@ -177,6 +177,6 @@ export function getOwnership(object: CloudObject): Ownership | undefined {
   const own = ownMark(object);
   if (own) return { mark: own, claim: "marked by stackadm" };
   const controller = ofControllers[object.kind];
-  const mark = readNameInCloud(controller?.cluster(object));
+  const mark = parseNameInCloud(controller?.cluster(object));
   return controller && mark ? { mark, claim: controller.claim } : undefined;
 }
