@@ -8,14 +8,14 @@ import { kubeRouterOptionsSchema, type KubeRouterOptions } from "./options.js";
 const overheads = { ipip: 20, fou: 32 } as const;
 
 /** Packets of pods with the pods' own addresses. */
-const asTheyAre: PodNetworkTraffic = {
+const podTraffic: PodNetworkTraffic = {
   name: "pods",
   from: "pods",
   reason: "Pods reach each other without encapsulation",
 };
 
 /** Packets of pods in the packets of a tunnel between machines, by the kind of the tunnel. */
-const wrapped = {
+const tunnelTraffic = {
   ipip: { name: "pods-in-ipip", from: "machines", protocol: "4", reason: "Pods' packets in IPIP" },
   fou: {
     name: "pods-in-fou",
@@ -35,12 +35,12 @@ function pathOf({ overlay, tunnel, advertiseServices }: KubeRouterOptions) {
     case "off":
       return {
         path: { encapsulation: "none", overhead: 0, routedRanges: ["pods", "services"] },
-        passages: [asTheyAre],
+        passages: [podTraffic],
       } as const;
     case "subnet":
       return {
         path: { encapsulation: "cross-subnet", overhead, routedRanges: ["pods", "services"] },
-        passages: [asTheyAre, wrapped[tunnel]],
+        passages: [podTraffic, tunnelTraffic[tunnel]],
       } as const;
     case "full":
       return {
@@ -50,7 +50,7 @@ function pathOf({ overlay, tunnel, advertiseServices }: KubeRouterOptions) {
           // With advertised cluster IPs, machines send replies of a Service from its cluster IP.
           routedRanges: advertiseServices.includes("cluster-ip") ? (["services"] as const) : [],
         },
-        passages: [wrapped[tunnel]],
+        passages: [tunnelTraffic[tunnel]],
       } as const;
   }
 }
