@@ -126,10 +126,10 @@ describe("the replacement of control planes one at a time", function () {
 
   it("stops when a control plane fails to join; the next run continues there", async () => {
     const existing = { c0: "1", c1: "1", c2: "1", w: "1" };
-    const mend = roll.failing("joined-c0");
+    const repair = roll.makeStepFail("joined-c0");
     assert.notEqual((await up({ generation: 2, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), replaced("c0"));
-    mend();
+    repair();
     const now = { ...existing, c0: "2" };
     succeeded(await up({ generation: 2, count: 3, worker: 1, existing: now }, "--parallel", "1"));
     assert.deepEqual(happened(), ["joined-c0", ...["c1", "c2"].flatMap(replaced)]);
@@ -137,18 +137,18 @@ describe("the replacement of control planes one at a time", function () {
 
   it("keeps the server of a control plane whose leave script fails", async () => {
     const existing = { c0: "2", c1: "2", c2: "2", w: "1" };
-    const mend = roll.failing("leave-c0");
+    const repair = roll.makeStepFail("leave-c0");
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-c0"]);
-    mend();
+    repair();
   });
 
   it("skips a finished leave script after the server's create failed", async () => {
     const existing = { c0: "2", c1: "2", c2: "2", w: "1" };
-    const mend = roll.failing("made-c0");
+    const repair = roll.makeStepFail("made-c0");
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-c0", "gone-c0", "made-c0"]);
-    mend();
+    repair();
     const { state, left } = skipFinishedLeaveScripts(
       JSON.parse(await roll.project.export()) as StateExport,
     );

@@ -87,17 +87,17 @@ describe("the replacement of etcd machines one at a time", function () {
   });
 
   it("keeps the server of a member whose leave script fails", async () => {
-    const mend = roll.failing("leave-e0");
+    const repair = roll.makeStepFail("leave-e0");
     assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
     assert.deepEqual(happened(), ["leave-e0"]);
-    mend();
+    repair();
   });
 
   it("stops when a member fails to rejoin, and continues there in the next run", async () => {
-    const mend = roll.failing("joined-e0");
+    const repair = roll.makeStepFail("joined-e0");
     assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
     assert.deepEqual(happened(), replaced("e0"));
-    mend();
+    repair();
     const now = { ...all("2", "1"), e0: "3" };
     succeeded(await up({ generation: 3, worker: 1, existing: now }));
     assert.deepEqual(happened(), ["joined-e0", ...["e1", "e2"].flatMap(replaced)]);

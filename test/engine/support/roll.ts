@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { Project, type Run } from "./project.js";
 import { SshServer, keyPair } from "./ssh-server.js";
 
-const turns = resolve(__dirname, "../../../components/lifecycle/rollout.ts");
+const rolloutModule = resolve(__dirname, "../../../components/lifecycle/rollout.ts");
 
 /**
  * First part of a Pulumi program that replaces machines. Local commands represent servers. Commands
@@ -14,7 +14,7 @@ const turns = resolve(__dirname, "../../../components/lifecycle/rollout.ts");
 const beginning = `
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
-import { Rollout } from ${JSON.stringify(turns)};
+import { Rollout } from ${JSON.stringify(rolloutModule)};
 
 const { PORT, KEY, HOST_KEY, LOG, FAILS } = process.env;
 const wanted = JSON.parse(process.env.WANTED ?? "{}");
@@ -80,7 +80,7 @@ export class Roll<Wanted extends object> {
   }
 
   /** Makes a step fail. Returns a function that makes the step succeed again. */
-  failing(what: string): () => void {
+  makeStepFail(what: string): () => void {
     const file = `${this.#fails}-${what}`;
     writeFileSync(file, "");
     return () => {

@@ -29,7 +29,7 @@ export type Failure = Pick<Item, "number" | "title">;
  * Items that a cluster with default settings fails, each with the reason for the default
  * (docs/decisions/0021-hardening.md). A cluster with `kubernetes.hardened` fails no item.
  */
-export const byDefault: Readonly<Record<string, string>> = {
+export const failuresByDefault: Readonly<Record<string, string>> = {
   "1.2.5": "a machine whose certificate is not approved in time is out of reach of exec and logs",
   "1.2.30": "clients that read their token once would lose the API after an hour",
 };
