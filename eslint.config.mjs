@@ -38,8 +38,8 @@ const mayImport = {
   automation: ["base", "openstack", "components"],
 };
 /**
- * What each package may import of the product and of the packages above it. The product imports
- * none of them. The tests of a package may import all, as those of the product.
+ * Folders of the product and earlier packages in this list that each package may import. The
+ * product imports no package. Tests may import everything.
  */
 const packagesMayImport = {
   toolchain: ["base"],

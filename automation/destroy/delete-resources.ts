@@ -21,7 +21,7 @@ export const hadNoResources = (facts: OperationFacts): boolean => !hadResources(
  * read. A destroy runs no program, so the process loads no program.
  */
 export function prestartEngineWithoutProgram({ run }: OperationFacts): void {
-  run.getReady({ program: false });
+  run.prestart({ program: false });
 }
 
 /** Deletes a stack without resources, if it exists. */
@@ -29,7 +29,7 @@ export const deleteEmptyStack: OperationStep<OperationFacts, never, StateExport>
   title: "Delete the empty stack",
   detect: ({ state }) => state,
   apply: async ({ run }) => {
-    await run.engine("destroy");
+    await run.runEngine("destroy");
   },
 };
 

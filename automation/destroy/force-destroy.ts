@@ -55,8 +55,8 @@ function blockingBalancers(
 /**
  * Deletes the Octavia load balancers that prevent the deletion of the networks, and undoes the
  * pending operations of an interrupted run. The caller must hold the stack's lock. Returns the new
- * state, without the resources that only the Kubernetes API can delete, and the number of these
- * resources.
+ * state and the number of removed resources. The new state lacks the resources that only the
+ * Kubernetes API can delete.
  */
 async function forgetAndUnblock(run: StackOperation, before: StateExport, lock: HeldLock) {
   const cloud = await lock.cloud();
@@ -81,8 +81,8 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, lock: 
 }
 
 /**
- * Deletes the load balancers that block the deletion of the cluster's networks. Removes the
- * resources from the state whose deletion needs the cluster's API.
+ * Step of `destroy --abandon`. Deletes the load balancers that block the deletion of the cluster's
+ * networks. Removes the resources from the state whose deletion needs the cluster's API.
  */
 export const forgetResourcesOfApi: OperationStep<ProtectionFacts> = {
   title: "Remove what needs the cluster's API from the state",

@@ -8,7 +8,7 @@ import { disableStateAttributes } from "../pulumi/backend.js";
 import { readAgentKeys } from "../setup/ssh-agent.js";
 import { recordUpBegin, type UpRecording } from "../pulumi/last-up.js";
 import { Failure } from "../../base/failures/failure.js";
-import { Spans } from "../timeline/critical-path.js";
+import { SpanCollector } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type WorkerRunOptions } from "./run-engine.js";
 import type { DecodedEngineEvent } from "../pulumi/events.js";
@@ -61,12 +61,12 @@ class EngineWork {
   readonly events: DecodedEngineEvent[] = [];
   #hasEqualOutputs = false;
 
-  take(event: DecodedEngineEvent): void {
+  processEvent(event: DecodedEngineEvent): void {
     if (event.type === "started" || event.type === "finished") this.events.push(event);
     if (event.type === "outputs") this.#hasEqualOutputs = event.same;
   }
 
-  get touched(): boolean {
+  get hasStartedWork(): boolean {
     return this.events.some(({ type }) => type === "started");
   }
 
@@ -75,7 +75,7 @@ class EngineWork {
    * engine did not report equal outputs.
    */
   get changed(): boolean {
-    return this.touched || !this.#hasEqualOutputs;
+    return this.hasStartedWork || !this.#hasEqualOutputs;
   }
 }
 
@@ -98,7 +98,7 @@ export class StackOperation {
   /** Create requests of this run that failed without an answer of the cloud. */
   readonly unconfirmedCreates = new UnconfirmedCreates();
   /** Periods in which the engine worked on each resource. */
-  readonly spans = new Spans();
+  readonly spans = new SpanCollector();
 
   constructor(
     readonly service: ClusterServiceOptions,
@@ -183,7 +183,7 @@ export class StackOperation {
    * Starts the engine's process and the sign-in early. Errors are reported when the process or the
    * cloud client is used.
    */
-  getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
+  prestart({ program: runs = true }: { readonly program?: boolean } = {}): void {
     const { program = findProgramModulePath() } = this.service;
     const load = { program: runs ? program : undefined };
     this.#worker = prepareWorker(load, this.process());
@@ -321,7 +321,7 @@ export class StackOperation {
    * Runs the engine once. Returns whether anything differed from the settings, and the events of
    * all resources with work.
    */
-  async engine(
+  async runEngine(
     operation: EngineOperationName,
     flags: EngineRunFlags = {},
   ): Promise<{ readonly changed: boolean; readonly events: readonly DecodedEngineEvent[] }> {
@@ -345,11 +345,11 @@ export class StackOperation {
     const unfinished = new InterruptedScripts(operation);
     const work = new EngineWork();
     const onEvent = (event: DecodedEngineEvent): void => {
-      unfinished.take(event);
-      work.take(event);
+      unfinished.processEvent(event);
+      work.processEvent(event);
       if (operation === "up") {
-        this.unconfirmedCreates.take(event);
-        this.spans.take(event, Date.now());
+        this.unconfirmedCreates.processEvent(event);
+        this.spans.processEvent(event, Date.now());
       }
       const body = convertEngineEvent(event);
       if (body) this.emit(body);
@@ -368,7 +368,7 @@ export class StackOperation {
       else noted?.undo();
       return { changed, events };
     } catch (error) {
-      if (noted) await this.noteFailure(noted, { error, touched: work.touched });
+      if (noted) await this.noteFailure(noted, { error, hasStartedWork: work.hasStartedWork });
       await this.remember(unfinished);
       throw error;
     }
@@ -388,13 +388,13 @@ export class StackOperation {
    */
   private async noteFailure(
     noted: UpRecording,
-    { error, touched }: { readonly error: unknown; readonly touched: boolean },
+    { error, hasStartedWork }: { readonly error: unknown; readonly hasStartedWork: boolean },
   ): Promise<void> {
     const wasKilled =
       this.options.killSignal?.aborted === true ||
       (error instanceof Failure && error.code === "ENGINE_KILLED");
     if (wasKilled) return;
-    if (!touched) {
+    if (!hasStartedWork) {
       noted.undo();
       return;
     }

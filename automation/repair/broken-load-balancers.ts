@@ -307,7 +307,7 @@ async function destroyApiResources(run: StackOperation, state: StateExport): Pro
   const target = (state.deployment.resources ?? [])
     .filter((one) => isOfApi(one) && one.deletedWith === undefined)
     .map(({ urn }) => urn);
-  if (target.length > 0) await run.engine("destroy", { target });
+  if (target.length > 0) await run.runEngine("destroy", { target });
 }
 
 /** Returns whether the step must wait until Octavia has finished its work on the load balancer. */

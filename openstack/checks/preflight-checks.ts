@@ -3,7 +3,7 @@ import {
   checkClusterCredential,
   credentialsUnsupportedProblem,
 } from "./cluster-credential-check.js";
-import { checkConnection } from "./connection-findings.js";
+import { checkControllerConnection } from "./connection-findings.js";
 import { createProblem, createWarning, type Finding } from "./finding.js";
 import {
   listObjects,

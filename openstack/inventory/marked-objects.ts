@@ -3,7 +3,7 @@ import { CloudError, isDeniedByService } from "../http/cloud-error.js";
 import type { CloudClient, ServiceType } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
-  isAlreadyGone,
+  wasAlreadyGone,
   TimedWait,
   retryWhileInUse,
   type DeleteOptions,
@@ -186,7 +186,7 @@ export async function beginDeletion(
   const target = path(object, client);
   const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
   const none = await retryWhileInUse(
-    () => isAlreadyGone(client.request(service, "DELETE", target)),
+    () => wasAlreadyGone(client.request(service, "DELETE", target)),
     waitedFor(object),
     options,
   );

@@ -124,7 +124,7 @@ const clusterFromDescriptionOrName: Readonly<
 };
 
 /** Returns the mark in a result of {@link getNameInCloud}. Returns undefined for any other text. */
-export function readNameInCloud(text: string | undefined): ClusterMark | undefined {
+export function parseNameInCloud(text: string | undefined): ClusterMark | undefined {
   const [, name, identity] = /^([a-z][a-z0-9-]*)-([0-9a-f]{12})$/.exec(text ?? "") ?? [];
   return name === undefined || identity === undefined ? undefined : { name, identity };
 }

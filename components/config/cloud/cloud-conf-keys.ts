@@ -43,7 +43,7 @@ const uuid = (what: string): z.ZodType<string, string> => nonEmptyTextField(`the
  * Keys for the networks of load balancers. Users set them for all Services, or for one load
  * balancer class.
  */
-const places = {
+const loadBalancerNetworkSchemas = {
   floatingNetworkId: optional(
     uuid("an external network"),
     "ID of the external network of the services' floating IPs.",
@@ -114,7 +114,7 @@ export const loadBalancerKeySchemas = {
     "Method that distributes connections: `ROUND_ROBIN`, `LEAST_CONNECTIONS`, `SOURCE_IP`, `SOURCE_IP_PORT`.",
     "`ROUND_ROBIN`; `SOURCE_IP_PORT` with `ovn`, which supports no other method",
   ),
-  ...places,
+  ...loadBalancerNetworkSchemas,
   ...monitor,
   internalLb: optional(
     booleanField(),
@@ -188,7 +188,7 @@ export const loadBalancerClassesSchema = z
     className,
     // With `networkId` alone, the load balancers would still be in the subnet that is set for all
     // Services.
-    strictObject(places, { memberSubnetId: members }).refine(
+    strictObject(loadBalancerNetworkSchemas, { memberSubnetId: members }).refine(
       ({ networkId, subnetId }) => networkId === undefined || subnetId !== undefined,
       { path: ["networkId"], error: "does not say which subnet of it; write subnetId, too" },
     ),

@@ -27,14 +27,14 @@ const leave = (
   });
 const names = Array.from({ length: count }, (_, position) => "c" + position);
 const servers = names.map((name) =>
-  server(name, { replacementTrigger: order.next({ role: "control-plane", name, generation }) }));
+  server(name, { replacementTrigger: order.addMachine({ role: "control-plane", name, generation }) }));
 const [first, second = first] = servers;
 const member = (position: number, before?: command.remote.Command, after?: pulumi.Resource): command.remote.Command => {
   const name = names[position];
   const made = script(name + "-script", {
     ...both(name), stdin: pulumi.all([servers[position].id, before ? before.id : ""]).apply(([id]) => id),
   }, after && { dependsOn: after });
-  order.done(name, made.id);
+  order.setDoneOutput(name, made.id);
   return made;
 };
 const init = member(0);
@@ -43,11 +43,11 @@ let last = init;
 for (let position = 1; position < count; position++)
   last = member(position, last, leave(names[position], servers[position], first));
 
-const late = server("w", { replacementTrigger: order.next({ role: "worker", name: "w", generation: worker }) });
+const late = server("w", { replacementTrigger: order.addMachine({ role: "worker", name: "w", generation: worker }) });
 const gone = leave("w", late, first);
-order.done("w", script("w-script", { ...both("w"), stdin: late.id }, { dependsOn: gone }).id);
+order.setDoneOutput("w", script("w-script", { ...both("w"), stdin: late.id }, { dependsOn: gone }).id);
 
-const kubeconfig = order.afterAll("control-plane", init.stdout.apply(() => "{}"));
+const kubeconfig = order.delayUntilAllDone("control-plane", init.stdout.apply(() => "{}"));
 const provider = new kubernetes.Provider("provider", { kubeconfig, clusterIdentifier: "dev" });
 new command.local.Command("object", {
   create: note("made-object"), delete: note("gone-object"), addPreviousOutputInEnv: false,

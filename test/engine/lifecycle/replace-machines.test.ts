@@ -9,7 +9,7 @@ const controlPlane = server("cp");
 for (let position = 0; position < count; position++) {
   const name = "m" + position;
   const machine = server(name, {
-    replacementTrigger: order.next({ role: "worker", name, generation }), dependsOn: controlPlane,
+    replacementTrigger: order.addMachine({ role: "worker", name, generation }), dependsOn: controlPlane,
   });
   const prepare = script(name + "-prepare", {
     create: note("prepare-" + name), stdin: machine.id,
@@ -18,7 +18,7 @@ for (let position = 0; position < count; position++) {
     create: note("join-" + name),
     stdin: pulumi.all([machine.id, prepare.stdout]).apply(([id]) => id),
   });
-  order.done(name, join.id);
+  order.setDoneOutput(name, join.id);
   script(name + "-leave", { delete: note("leave-" + name), stdin: machine.id }, {
     dependsOn: join, replaceWith: [machine], deleteBeforeReplace: true, deletedWith: controlPlane,
   });
