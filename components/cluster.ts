@@ -245,7 +245,7 @@ export class Cluster extends Component {
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
     const balancer = this.balancer(ground, members, after);
     const versions = [...controlPlane.scripts, ...joins].map((script) =>
-      pulumi.unsecret(script.fact("kubernetes")),
+      pulumi.unsecret(script.getStableResult("kubernetes")),
     );
     return {
       controlPlane,
@@ -328,7 +328,7 @@ export class Cluster extends Component {
     // old floating IP to reach machines that the same run removes.
     const name = bastion ? "bastion-access" : "access";
     const { address } = countSshFloatingIps(spec) ? this.make(EntryAddress, name, wanted) : machine;
-    return bastion ? bastion.at(address, spec) : controlPlane.at(address);
+    return bastion ? bastion.getConnections(address, spec) : controlPlane.getConnections(address);
   }
 
   private addons(

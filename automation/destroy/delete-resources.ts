@@ -43,7 +43,7 @@ export const deleteResources: OperationStep<ForeignCredentialFacts> = {
   expectedSeconds: 90,
   apply: async ({ run, state, flags }) => {
     const exclude = findIdentityUrns(state);
-    await run.engine("destroy", { ...flags, ...(exclude.length > 0 && { exclude }) });
+    await run.runEngine("destroy", { ...flags, ...(exclude.length > 0 && { exclude }) });
   },
 };
 
@@ -63,7 +63,7 @@ export const deleteStack: OperationStep<OperationFacts, never, StateExport> = {
   detect: ({ state }) => (findIdentityUrns(state).length > 0 ? state : undefined),
   apply: async ({ run }) => {
     await requireOnlyIdentities(run);
-    await run.engine("destroy", { refresh: false });
+    await run.runEngine("destroy", { refresh: false });
   },
 };
 

@@ -213,8 +213,8 @@ export async function runOperation(
     take: (event) => {
       // Errors after a stop request are consequences of the stop.
       if (event.type === "message" && signal?.aborted !== true) errors.push(event);
-      scripts.watch.take(event);
-      program.watch.take(event);
+      scripts.watch.processEvent(event);
+      program.watch.processEvent(event);
       options.onEvent(event);
     },
   });
@@ -226,7 +226,7 @@ export async function runOperation(
   });
   if (reply === undefined) await endEngine(child);
   if (reply?.type === "done") return;
-  if (scripts.watch.verdict) throw createScriptTimeoutError(scripts.watch.verdict);
+  if (scripts.watch.scriptTimeout) throw createScriptTimeoutError(scripts.watch.scriptTimeout);
   throw failureOf(reply, { errors, printed, cancelled: signal?.aborted === true });
 }
 

@@ -181,7 +181,11 @@ async function languageHost(context: Context, engine: ToolchainProgram): Promise
 /** Time limit in milliseconds for the download of a plugin, which has up to 150 MB. */
 const installMilliseconds = 1_800_000;
 
-async function plugin(context: Context, name: PluginName, engine: Piece): Promise<Piece> {
+async function plugin(
+  context: Context,
+  name: PluginName,
+  engine: ToolchainProgram,
+): Promise<ToolchainProgram> {
   const version = context.plugins[name];
   const piece = `pulumi-resource-${name}`;
   const found = findPlugin(name, context.where, version);

@@ -257,7 +257,7 @@ export class UnreachableServers {
     return answer === "no answer" ? "other" : "again";
   }
 
-  private async evidence(serverId: string): Promise<{ state?: ServerState; text: string }> {
+  private async describeState(serverId: string): Promise<{ state?: ServerState; text: string }> {
     if (!this.operator) return { text: "The program has no access to Nova." };
     try {
       const cloud = await this.operator.connect();

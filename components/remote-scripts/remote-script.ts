@@ -179,7 +179,7 @@ export class RemoteScript extends command.remote.Command {
    * server. In a preview, the value comes from the state if the script would run again. Resources
    * that use the value are then not shown as changed.
    */
-  fact(key: string): pulumi.Output<string> {
+  getStableResult(key: string): pulumi.Output<string> {
     return pulumi.secret(this.#lastOutput).apply((stdout) => valueOf(stdout, key) ?? absent(key));
   }
 

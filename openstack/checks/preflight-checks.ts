@@ -234,7 +234,7 @@ export async function runPreflightChecks(
     ...(lacksCredentials ? [credentialsUnsupportedProblem] : []),
     // The cluster may be in the state without its credential, if the first run was interrupted.
     ...checkClusterCredential(client, needs, { exists: hasCredential }),
-    ...checkConnection(client, needs),
+    ...checkControllerConnection(client, needs),
     ...quotas.unreadable.map((service) =>
       createWarning(`quota: the ${service} service does not show the quota to you`),
     ),

@@ -141,7 +141,7 @@ function ownMark(object: CloudObject): ClusterMark | undefined {
   // A name without an identity proves nothing, because two clusters may have the same name.
   return name !== undefined && identity !== undefined && isIdentity(identity)
     ? { name, identity }
-    : readNameInCloud(clusterFromDescriptionOrName[kind]?.(object));
+    : parseNameInCloud(clusterFromDescriptionOrName[kind]?.(object));
 }
 
 /** Returns the cluster in the metadata that Cinder CSI writes to volumes and snapshots. */
@@ -190,6 +190,6 @@ export function getOwnership(object: CloudObject): Ownership | undefined {
   const kept = isMarkedAsKept(object) && { kept: true as const };
   if (own) return { mark: own, claim: "marked by stackadm", ...kept };
   const controller = ofControllers[object.kind];
-  const mark = readNameInCloud(controller?.cluster(object));
+  const mark = parseNameInCloud(controller?.cluster(object));
   return controller && mark ? { mark, claim: controller.claim, ...kept } : undefined;
 }

@@ -126,7 +126,7 @@ describe("the replacement of control planes one at a time", function () {
 
   it("stops when a control plane fails to join; the next run continues there", async () => {
     const existing = { c0: "1", c1: "1", c2: "1", w: "1" };
-    const repair = roll.failing("joined-c0");
+    const repair = roll.makeStepFail("joined-c0");
     assert.notEqual((await up({ generation: 2, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), replaced("c0"));
     repair();
@@ -137,7 +137,7 @@ describe("the replacement of control planes one at a time", function () {
 
   it("keeps the server of a control plane whose leave script fails", async () => {
     const existing = { c0: "2", c1: "2", c2: "2", w: "1" };
-    const repair = roll.failing("leave-c0");
+    const repair = roll.makeStepFail("leave-c0");
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-c0"]);
     repair();
@@ -145,7 +145,7 @@ describe("the replacement of control planes one at a time", function () {
 
   it("skips a finished leave script after the server's create failed", async () => {
     const existing = { c0: "2", c1: "2", c2: "2", w: "1" };
-    const repair = roll.failing("made-c0");
+    const repair = roll.makeStepFail("made-c0");
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-c0", "gone-c0", "made-c0"]);
     repair();

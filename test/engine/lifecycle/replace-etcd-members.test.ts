@@ -87,14 +87,14 @@ describe("the replacement of etcd machines one at a time", function () {
   });
 
   it("keeps the server of a member whose leave script fails", async () => {
-    const repair = roll.failing("leave-e0");
+    const repair = roll.makeStepFail("leave-e0");
     assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
     assert.deepEqual(happened(), ["leave-e0"]);
     repair();
   });
 
   it("stops when a member fails to rejoin, and continues there in the next run", async () => {
-    const repair = roll.failing("joined-e0");
+    const repair = roll.makeStepFail("joined-e0");
     assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
     assert.deepEqual(happened(), replaced("e0"));
     repair();

@@ -76,7 +76,7 @@ describe("the replacement of workers one at a time", function () {
   });
 
   it("stops when a machine fails to join, and continues there in the next run", async () => {
-    const repair = roll.failing("join-m0");
+    const repair = roll.makeStepFail("join-m0");
     const existing = { m0: "2", m1: "2" };
     const failed = await up({ generation: 3, count: 2, existing });
     assert.notEqual(failed.code, 0);
@@ -87,7 +87,7 @@ describe("the replacement of workers one at a time", function () {
   });
 
   it("keeps the server of a machine that cannot be drained", async () => {
-    const repair = roll.failing("leave-m0");
+    const repair = roll.makeStepFail("leave-m0");
     const existing = { m0: "3", m1: "3" };
     assert.notEqual((await up({ generation: 4, count: 2, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-m0"]);

@@ -66,14 +66,17 @@ describe("ClusterMachines.readOutput", () => {
 
   it("drops all that the login shell prints before the data", async () => {
     greeting = (mark) => `Welcome to build-07\nno newline ${mark}\nDATA\n${mark}\n`;
-    const answer = await at({ code: 0, said: "" }).ask(placed, createBackupProgram("standing"));
+    const answer = await at({ code: 0, said: "" }).readOutput(
+      placed,
+      createBackupProgram("standing"),
+    );
     assert.match(answer, /^DATA\n[0-9a-f]{32}\n$/);
   });
 
   it("fails if a program succeeds without data", async () => {
     greeting = () => "Welcome to build-07\n";
     await assert.rejects(
-      at({ code: 0, said: "" }).ask(placed, createBackupProgram("standing")),
+      at({ code: 0, said: "" }).readOutput(placed, createBackupProgram("standing")),
       /^Failure: dev-control-plane-0: the program printed no data\.$/,
     );
   });
