@@ -46,39 +46,39 @@ class World {
 
 describe("ProgramWatch", () => {
   it("cancels an engine that is idle after an error of the program, and then kills it", () => {
-    const { signals } = new World().processEvent(message("error")).pass(60);
+    const { signals } = new World().take(message("error")).pass(60);
     assert.deepEqual(signals, ["cancel after 10 s", "kill after 20 s"]);
     assert.deepEqual(programWatchLimits, { idle: 10_000, end: 10_000 });
   });
 
   it("never ends an engine without an error, however long nothing happens", () => {
-    const { signals } = new World().processEvent(message("warning"), step("started")).pass(3600);
+    const { signals } = new World().take(message("warning"), step("started")).pass(3600);
     assert.deepEqual(signals, []);
   });
 
   it("waits for running resources after an error", () => {
-    const world = new World().processEvent(step("started"), message("error")).pass(3600);
+    const world = new World().take(step("started"), message("error")).pass(3600);
     assert.deepEqual(world.signals, []);
-    world.processEvent(step("finished")).pass(10);
+    world.take(step("finished")).pass(10);
     assert.deepEqual(world.signals, ["cancel after 3610 s"]);
   });
 
   it("waits while events arrive after an error", () => {
-    const world = new World().processEvent(message("error"));
-    for (let times = 0; times < 10; times += 1) world.pass(9).processEvent(message("warning"));
+    const world = new World().take(message("error"));
+    for (let times = 0; times < 10; times += 1) world.pass(9).take(message("warning"));
     assert.deepEqual(world.signals, []);
     world.pass(10);
     assert.deepEqual(world.signals, ["cancel after 100 s"]);
   });
 
   it("cancels an engine that is idle after a failed resource", () => {
-    const { signals } = new World().processEvent(step("started"), step("failed")).pass(10);
+    const { signals } = new World().take(step("started"), step("failed")).pass(10);
     assert.deepEqual(signals, ["cancel after 10 s"]);
   });
 
   it("ignores an error about a resource that the provider then still creates", () => {
     const { signals } = new World()
-      .processEvent(step("started"), message("error", urn), step("finished"))
+      .take(step("started"), message("error", urn), step("finished"))
       .pass(60);
     assert.deepEqual(signals, []);
   });
