@@ -70,12 +70,20 @@ function withLoginKey(args: unknown): unknown {
     : mergeDefaults({ ssh: { publicKey } }, args);
 }
 
+/** Time in which the ssh-agent must answer. A forwarded agent hangs if its connection does. */
+const agentMilliseconds = 15_000;
+
 function agentKeys(): readonly string[] {
   try {
-    const output = execFileSync("ssh-add", ["-L"], { encoding: "utf8", stdio: "pipe" });
+    const output = execFileSync("ssh-add", ["-L"], {
+      encoding: "utf8",
+      stdio: "pipe",
+      timeout: agentMilliseconds,
+    });
     return output.split("\n").filter((line) => line.includes(" AAAA"));
   } catch {
-    // `ssh-add` fails without an agent, a key or OpenSSH. The schema reports the missing login key.
+    // `ssh-add` fails without an agent, a key or OpenSSH, and if the agent hangs. The schema reports
+    // the missing login key.
     return [];
   }
 }

@@ -14,6 +14,8 @@ export interface RunCommandOptions {
   readonly onLine?: (line: string) => void;
   /** Signal to end the command. The command then gets SIGTERM. */
   readonly signal?: AbortSignal;
+  /** Time limit in milliseconds. The command then gets SIGTERM. Default: no limit. */
+  readonly timeout?: number;
   /** Returns whether a line only reports progress. Such lines are left out of the error message. */
   readonly isProgress?: (line: string) => boolean;
   /** Exit codes that mean success. Default: 0. */
@@ -37,6 +39,12 @@ const tail = (text: string, { isProgress = () => false }: RunCommandOptions): st
     .slice(-shown)
     .join("\n");
 
+const tooLate = (command: string, args: readonly string[], timeout = 0): Failure =>
+  new Failure(
+    "FAILED",
+    `'${command} ${args.slice(0, 3).join(" ")}' did not end within ${timeout / 1000} s.`,
+  );
+
 /**
  * Returns the error for Node's ENOENT. The code means that either the command or the working
  * directory does not exist.
@@ -45,6 +53,21 @@ const missing = (command: string, cwd: string | undefined): Failure =>
   cwd !== undefined && !existsSync(cwd)
     ? new Failure("FAILED", `There is no directory ${cwd} to run '${command}' in.`)
     : new Failure("TOOL_MISSING", `The command '${command}' is not installed.`);
+
+interface EndSignals {
+  /** Signal that ends the command. Undefined: the command has no limit. */
+  readonly signal: AbortSignal | undefined;
+  readonly isLate: () => boolean;
+}
+
+function endSignalsOf({ signal, timeout }: RunCommandOptions): EndSignals {
+  if (timeout === undefined) return { signal, isLate: () => false };
+  const limit = AbortSignal.timeout(timeout);
+  return {
+    signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    isLate: () => limit.aborted && signal?.aborted !== true,
+  };
+}
 
 /**
  * Runs a command without a shell and waits for its end. If the command fails, throws a Failure with
@@ -55,11 +78,12 @@ export async function run(
   args: readonly string[],
   options: RunCommandOptions = {},
 ): Promise<RunCommandResult> {
+  const { signal: endSignal, isLate } = endSignalsOf(options);
   const child = spawn(command, args, {
     cwd: options.cwd,
     env: options.env ?? process.env,
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    signal: options.signal,
+    signal: endSignal,
   });
   if (child.pid !== undefined) options.onStart?.(child.pid);
   const text = { stdout: "", stderr: "" };
@@ -74,7 +98,8 @@ export async function run(
   child.stdin?.on("error", () => undefined).end(options.input);
   const code = await new Promise<number>((resolve, reject) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
-      reject(error.code === "ENOENT" ? missing(command, options.cwd) : error);
+      if (isLate()) reject(tooLate(command, args, options.timeout));
+      else reject(error.code === "ENOENT" ? missing(command, options.cwd) : error);
     });
     child.once("close", (exit, signal) => {
       resolve(exit ?? (signal ? 128 : 1));

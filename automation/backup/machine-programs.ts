@@ -1,6 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { patientKeepalive, type RemoteCommandStreams } from "../../base/ssh-client.js";
 import { quoteForShell } from "../../components/remote-scripts/shell-quoting.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -11,6 +13,7 @@ import {
   type MachineOutput,
 } from "../verify/cluster-outputs.js";
 import { SshSessions } from "../verify/ssh-sessions.js";
+import { AfterLine } from "./after-line.js";
 
 const read = (name: string): string => readFileSync(join(__dirname, "scripts", name), "utf8");
 
@@ -48,10 +51,14 @@ export const createRestoreProgram = (...words: readonly string[]): MachineProgra
 
 /**
  * Returns the command that runs the program as root. The script is an argument of bash, because
- * standard input transports data.
+ * standard input transports data. The program's output begins after the line `mark`.
  */
-const commandOf = ({ script, words }: MachineProgram): string =>
-  ["sudo -n bash -c", quoteForShell(script), "stackadm", ...words.map(quoteForShell)].join(" ");
+const commandOf = ({ script, words }: MachineProgram, mark: string): string => {
+  const marked = `echo ${mark}\n${script}`;
+  return ["sudo -n bash -c", quoteForShell(marked), "stackadm", ...words.map(quoteForShell)].join(
+    " ",
+  );
+};
 
 /**
  * Returns why a script failed, as sentences from the script's output. The script prints the reason
@@ -85,7 +92,7 @@ export class ClusterMachines {
     ),
   ) {}
 
-  static async of(run: StackOperation, outputs: ClusterOutputs): Promise<ClusterMachines> {
+  static async forStack(run: StackOperation, outputs: ClusterOutputs): Promise<ClusterMachines> {
     // The settings may be invalid, or absent because a custom program defines the cluster. A backup
     // must be possible in these cases, so the backup uses the default login name.
     const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
@@ -97,7 +104,7 @@ export class ClusterMachines {
    * Runs the program on the machine. Throws SSH_UNREACHABLE or HOST_KEY_MISMATCH. If the script
    * fails, throws COMMAND_FAILED with the script's reason.
    */
-  async do(
+  async runOnMachine(
     machine: MachineOutput,
     task: MachineProgram,
     streams: RemoteCommandStreams,
@@ -108,22 +115,28 @@ export class ClusterMachines {
         "SSH_UNREACHABLE",
         `${machine.name} cannot be reached by SSH: no route to it or no host key is known.`,
       );
-    const { code, said } = await this.sessions.execute(target, commandOf(task), streams);
-    if (code === 0) return;
+    // The login shell of the machine may print a greeting before the data. The mark is random, so
+    // that the greeting cannot contain it.
+    const data = new AfterLine(randomBytes(16).toString("hex"));
+    const command = commandOf(task, data.line);
+    const running = this.sessions.execute(target, command, { ...streams, output: data });
+    running.catch((error: unknown) => data.destroy(error instanceof Error ? error : undefined));
+    const [{ code, said }] = await Promise.all([running, pipeline(data, streams.output)]);
+    if (code === 0 && data.hasBegun) return;
     if (code === undefined)
       throw new Failure(
         "SSH_UNREACHABLE",
-        `The connection to ${machine.name} ended before the script did.`,
+        `The connection to ${machine.name} ended before the script ended.`,
       );
     throw new Failure(
       "COMMAND_FAILED",
-      `${machine.name}: ${reasonIn(said)}`,
+      `${machine.name}: ${code === 0 ? "the program printed no data." : reasonIn(said)}`,
       "Correct the cause and run the same command again.",
     );
   }
 
   /** Runs the program on the machine and returns its output. */
-  async ask(
+  async readOutput(
     machine: MachineOutput,
     task: MachineProgram,
     input?: Pick<RemoteCommandStreams, "input">,
@@ -135,7 +148,7 @@ export class ClusterMachines {
         done();
       },
     });
-    await this.do(machine, task, { ...input, output });
+    await this.runOnMachine(machine, task, { ...input, output });
     return Buffer.concat(parts).toString("utf8");
   }
 

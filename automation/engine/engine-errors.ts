@@ -39,7 +39,8 @@ const longest = 600;
  * Matches lines that do not contain the cause of an error: exit statuses, results of successful
  * commands, and similar lines.
  */
-const noise = /Process exited|exit status|^\s*(ok|\{.*\})?\s*$|To see the stack trace|^--- \d/i;
+const noise =
+  /Process exited|exit status|^\s*(ok|(@stackadm )?\{.*\})?\s*$|To see the stack trace|^--- \d/i;
 
 /** Returns the last line that does not match `noise`. */
 const lastLine = (text: string): string =>

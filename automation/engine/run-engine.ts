@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import type { z } from "zod";
+import { keepDespiteStop } from "../../base/failures/cancellation.js";
 import { Failure } from "../../base/failures/failure.js";
 import { describeLock, parseLocksFromMessage } from "../pulumi/engine-locks.js";
 import type { DecodedEngineEvent } from "../pulumi/events.js";
@@ -17,10 +18,13 @@ import {
   watchScripts,
   type ScriptWatchLimits,
 } from "./script-watchdog.js";
+import { watchProgram, type ProgramWatchLimits } from "./program-watchdog.js";
 import { startWorker, type WorkerEnvironment } from "./start-worker.js";
 
 export interface WorkerRunOptions extends WorkerEnvironment {
   readonly onEvent: (event: DecodedEngineEvent) => void;
+  /** Called at each message of the worker. The engine has then read its settings. */
+  readonly onMessage?: () => void;
   /** Called when the engine has got the stack's lock. Only for the operation `hold`. */
   readonly onHeld?: () => void;
   /** Receives each line that the program and the engine print. Events are not lines. */
@@ -34,10 +38,21 @@ export interface WorkerRunOptions extends WorkerEnvironment {
    * shorter times.
    */
   readonly silence?: Partial<ScriptWatchLimits>;
+  /**
+   * Time limits for a program that does not end after an error. Default: `programWatchLimits`. Tests
+   * use shorter times.
+   */
+  readonly afterError?: Partial<ProgramWatchLimits>;
 }
 
 /** Time between SIGINT and SIGKILL for the engine, in milliseconds. */
 const graceMilliseconds = 10_000;
+
+/**
+ * Time in which a worker must end after its reply, in milliseconds. A program can prevent the end
+ * with a timer or an open socket.
+ */
+const exitMilliseconds = 10_000;
 
 /**
  * Starts the process of an operation early, when the caller does not know yet whether an operation
@@ -111,15 +126,70 @@ const stopsOf = (child: ChildProcess): Stops => ({
   },
 });
 
-function listenToSignals({ cancel, kill }: Stops, options: WorkerRunOptions): void {
+/** Listens to the signals of the caller. Returns a function that removes the listeners. */
+function listenToSignals({ cancel, kill }: Stops, options: WorkerRunOptions): () => void {
+  const listeners = new AbortController();
   for (const [signal, act] of [
     [options.signal, cancel],
     [options.killSignal, kill],
   ] as const) {
     if (signal?.aborted === true) act();
-    else signal?.addEventListener("abort", act, { once: true });
+    else signal?.addEventListener("abort", act, { once: true, signal: listeners.signal });
   }
+  return () => {
+    listeners.abort();
+  };
 }
+
+/** Kills a worker that does not end by itself, and closes its output. */
+function endWorker(child: ChildProcess): void {
+  signalGroup(child, "SIGKILL");
+  // A process that left the group may keep the output open, and `close` waits for the output.
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+}
+
+interface WorkerConversation {
+  readonly take: (event: DecodedEngineEvent) => void;
+  readonly onHeld: () => void;
+  /** Called at each message of the worker, also at messages of the program. */
+  readonly onMessage: () => void;
+}
+
+/** Sends the request to the worker. Waits until the worker has ended, and returns its reply. */
+async function converse(
+  child: ChildProcess,
+  request: OperationRequest,
+  { take, onHeld, onMessage }: WorkerConversation,
+): Promise<FinalReply | undefined> {
+  let reply: FinalReply | undefined;
+  let exitTimer: NodeJS.Timeout | undefined;
+  child.on("message", (message) => {
+    onMessage();
+    // The program runs in the same process, and may send messages of its own.
+    const { success, data: received } = workerReplySchema.safeParse(message);
+    if (!success) return;
+    if (received.type === "held") onHeld();
+    else if (received.type === "event") {
+      if (received.event) take(received.event);
+    } else {
+      reply = received;
+      exitTimer ??= setTimeout(endWorker, exitMilliseconds, child);
+    }
+  });
+  child.send(request);
+  await new Promise<void>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => {
+      resolve();
+    });
+  }).finally(() => {
+    clearTimeout(exitTimer);
+  });
+  return reply;
+}
+
+type FinalReply = Extract<WorkerReply, { type: "done" | "failed" }>;
 
 /** Runs one operation in its own process. Throws a Failure. */
 export async function runOperation(
@@ -127,53 +197,49 @@ export async function runOperation(
   options: WorkerRunOptions,
   child: ChildProcess = startWorker(options),
 ): Promise<void> {
+  const { env, signal } = options;
   const printed: string[] = [];
   forwardLines(child, (line) => {
     printed.push(line);
     options.onOutput?.(line);
   });
-  const events: DecodedEngineEvent[] = [];
-  let reply: Extract<WorkerReply, { type: "done" | "failed" }> | undefined;
+  const errors: DecodedEngineEvent[] = [];
   const stops = stopsOf(child);
-  const { watch, stop } = watchScripts({ ...stops, env: options.env, times: options.silence });
-  child.on("message", (message) => {
-    const received = workerReplySchema.parse(message);
-    if (received.type === "done" || received.type === "failed") {
-      reply = received;
-      return;
-    }
-    if (received.type === "held") options.onHeld?.();
-    else {
-      const { event } = received;
-      if (!event) return;
-      if (event.type === "message") events.push(event);
-      watch.take(event);
+  const scripts = watchScripts({ ...stops, env, times: options.silence });
+  const program = watchProgram({ ...stops, limits: options.afterError });
+  const work = converse(child, request, {
+    onMessage: () => options.onMessage?.(),
+    onHeld: () => options.onHeld?.(),
+    take: (event) => {
+      // Errors after a stop request are consequences of the stop.
+      if (event.type === "message" && signal?.aborted !== true) errors.push(event);
+      scripts.watch.take(event);
+      program.watch.take(event);
       options.onEvent(event);
-    }
+    },
   });
-  child.send(request);
-  listenToSignals(stops, options);
-  await new Promise<void>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", () => {
-      resolve();
-    });
-  }).finally(stop);
+  const removeListeners = listenToSignals(stops, options);
+  const reply = await work.finally(() => {
+    removeListeners();
+    scripts.stop();
+    program.stop();
+  });
   if (reply === undefined) await endEngine(child);
   if (reply?.type === "done") return;
-  if (watch.verdict) throw createScriptTimeoutError(watch.verdict);
-  throw failureOf(reply, { events, printed, cancelled: options.signal?.aborted === true });
+  if (scripts.watch.verdict) throw createScriptTimeoutError(scripts.watch.verdict);
+  throw failureOf(reply, { errors, printed, cancelled: signal?.aborted === true });
 }
 
 interface Circumstances {
-  readonly events: readonly DecodedEngineEvent[];
+  /** Messages of the engine, without messages after a stop request. */
+  readonly errors: readonly DecodedEngineEvent[];
   readonly printed: readonly string[];
   readonly cancelled: boolean;
 }
 
 function failureOf(
   reply: Extract<WorkerReply, { type: "failed" }> | undefined,
-  { events, printed, cancelled }: Circumstances,
+  { errors, printed, cancelled }: Circumstances,
 ): Failure {
   if (reply?.kind === "locked") {
     const by = parseLocksFromMessage(reply.text).map(describeLock).join(" and ");
@@ -182,14 +248,14 @@ function failureOf(
   }
   if (reply?.kind === "not-found")
     return new Failure("STACK_NOT_FOUND", "The backend has no stack with this name.");
+  const [explained] = explainMessages(errors);
+  if (explained) return cancelled ? keepDespiteStop(explained) : explained;
   if (cancelled)
     return new Failure(
       "CANCELLED",
       "Stopped on request. What was done is kept.",
       "Run the same command again to continue, or `stackadm destroy` to delete the cluster.",
     );
-  const [explained] = explainMessages(events);
-  if (explained) return explained;
   const killed = reply === undefined || reply.kind === "killed";
   return killed
     ? new Failure("ENGINE_KILLED", `The engine ended without a result${lastWords(printed)}.`)

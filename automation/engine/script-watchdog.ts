@@ -10,47 +10,56 @@ import { getScriptMachineName, type DecodedEngineEvent } from "../pulumi/events.
 import { parseUrn } from "../pulumi/urn.js";
 
 /*
- * The command plugin waits forever for a script whose machine has stopped, and the engine waits for
- * the plugin. Scripts print a sign of life every 5 s (components/remote-scripts/scripts/common.sh).
- * When a script falls silent, the watch asks Nova about the script's server. If Nova answers that
- * the server does not run, the watch ends the engine.
+ * If the machine of a script stops, the command plugin waits forever for the script, and the engine
+ * waits for the plugin. Therefore each script prints a heartbeat line every 5 s
+ * (components/remote-scripts/scripts/common.sh). If a script prints nothing for 15 s, the watch
+ * asks Nova about the script's server. If the server does not run, the watch ends the engine.
  *
  * Longest time from the stop of a machine to the end of the engine, 60 s:
- *     16 s  silence, counted from a line before the stop; checked once a second
+ *     16 s  without output of the script; the watch checks once a second
  *   + 18 s  for Nova's answer, including the sign-in
- *   + 16 s  for other work; none if only silent scripts are left
- *   + 10 s  until an engine that was told to end is killed (run-engine.ts)
+ *   + 16 s  for the work on other resources; 0 s if no other resource is in progress
+ *   + 10 s  from SIGINT to SIGKILL for the engine (run-engine.ts)
  *
  * Nova may notice the stop late. While Nova answers ACTIVE, the watch asks again every 20 s.
+ *
+ * The plugin limits the time for a TCP connection, but not for the SSH handshake and for the copy of
+ * the scripts. So the watch also knows scripts that have printed nothing yet.
  */
 
 /** Time limits of the watch, in milliseconds. */
 export interface ScriptWatchLimits {
   /**
-   * Time without output of a script, after which the watch asks Nova. Three signs of life are
+   * Time without output of a script, after which the watch asks Nova. Three heartbeat lines are
    * missing then.
    */
   readonly silence: number;
+  /**
+   * Time without a failed connection attempt, after which the watch asks Nova about a script that
+   * has printed nothing yet. All attempts of the plugin take less time (`longestDialSeconds`).
+   */
+  readonly connect: number;
   /** Time between two requests to Nova about the same silent script. */
   readonly again: number;
   /** Time without output after which the watch gives up a script, even if Nova answers ACTIVE. */
   readonly longest: number;
-  /** Time that other resources get to finish after a script was given up. */
+  /** Time for other resources to finish after the watch has given up a script. */
   readonly others: number;
   /**
-   * Time between the cancel signal and the kill signal. The receiver could get two signals as one
-   * signal if they are sent together.
+   * Shortest time between the cancel signal and the kill signal. The engine's process may receive
+   * two signals as one if the second signal follows at once.
    */
   readonly apart: number;
   /**
-   * Longest normal time between two checks. A longer time means that this process was suspended.
-   * The watch then measures the silence of every script from the end of the suspension.
+   * Longest normal time between two checks. A longer time means that this process was suspended,
+   * for example with the laptop. The watch then restarts the time measurement of every script.
    */
   readonly gap: number;
 }
 
 export const scriptWatchLimits: ScriptWatchLimits = {
   silence: 15_000,
+  connect: 240_000,
   again: 20_000,
   longest: 300_000,
   others: 15_000,
@@ -67,9 +76,9 @@ const failedDial = /^Dial (?:proxy |from proxy )?\d+\/\S+ failed: retrying$/;
 /** Time between two checks of the watch, in milliseconds. */
 const tickMilliseconds = 1000;
 
-/** Script that was given up, and the reason. */
+/** Script that the watch has given up, and the reason. */
 export interface ScriptTimeout {
-  readonly why: "stopped" | "silent";
+  readonly why: "stopped" | "silent" | "unanswered";
   readonly urn: string;
   readonly step: string;
   readonly serverId: string;
@@ -94,20 +103,23 @@ interface Script {
   readonly step: string;
   readonly serverId: string;
   /**
-   * IDs or names of servers whose failure may cause the silence: the script's own server, and the
-   * servers on the SSH route to the script's server.
+   * IDs or names of the servers that may have stopped: the script's server, and the servers on the
+   * SSH route to this server.
    */
   readonly servers: readonly string[];
+  /** Whether the script has printed no sign of life yet. */
+  readonly isConnecting: boolean;
   heardAt: number;
-  /** Time of the command plugin's last failed attempt to reconnect to the script's machine. */
+  /** Time of the command plugin's last failed attempt to connect to the script's machine. */
   dialledAt: number;
+  /** Time of the next request to Nova, unless the script prints a line before. */
   askAt: number;
   state: ServerState | undefined;
 }
 
 /**
- * Gives up scripts whose machines have stopped, and then ends the engine. A script that continues
- * to print lines is never given up.
+ * Watches the scripts of one operation. If the machine of a script has stopped, gives up the script
+ * and ends the engine. Never gives up a script that prints lines.
  */
 export class ScriptWatch {
   private readonly times: ScriptWatchLimits;
@@ -121,14 +133,15 @@ export class ScriptWatch {
     this.times = { ...scriptWatchLimits, ...options.times };
   }
 
-  get verdict(): ScriptTimeout | undefined {
+  get scriptTimeout(): ScriptTimeout | undefined {
     return this.given;
   }
 
-  take(event: DecodedEngineEvent): void {
+  processEvent(event: DecodedEngineEvent): void {
     switch (event.type) {
       case "started":
         this.running.add(event.change.urn);
+        this.connecting(event);
         return;
       case "finished":
       case "failed":
@@ -149,14 +162,35 @@ export class ScriptWatch {
     }
   }
 
-  /** Checks the silent scripts. Must be called about once a second. */
-  tick(): void {
+  /** Checks all scripts. The caller calls this method about once a second. */
+  checkScripts(): void {
     const now = this.options.now();
     const gap = now - (this.lastTick ?? now);
     this.lastTick = now;
     if (gap > this.times.gap) for (const script of this.scripts.values()) this.heard(script);
     if (this.given) this.end(now - this.given.at);
     else for (const script of this.scripts.values()) this.checkScript(script, now);
+  }
+
+  /** Watches a script from its start, because its connection may hang. */
+  private connecting({ change, serverId }: Extract<DecodedEngineEvent, { type: "started" }>): void {
+    if (serverId === undefined) return;
+    const { urn } = change;
+    const step = parseUrn(urn).name.split("-").at(-1) ?? "";
+    this.watchScript({ urn, step, serverId, servers: [serverId], isConnecting: true });
+  }
+
+  private watchScript(
+    script: Pick<Script, "urn" | "step" | "serverId" | "servers" | "isConnecting">,
+  ): void {
+    this.scripts.set(script.urn, {
+      ...script,
+      heardAt: 0,
+      dialledAt: 0,
+      askAt: 0,
+      state: undefined,
+    });
+    this.heard(this.scripts.get(script.urn));
   }
 
   private alive({
@@ -166,47 +200,42 @@ export class ScriptWatch {
     through,
   }: Extract<DecodedEngineEvent, { type: "alive" }>): void {
     if (!this.running.has(urn) || parseUrn(urn).type !== "command:remote:Command") return;
-    if (this.scripts.get(urn)?.serverId !== serverId)
-      this.scripts.set(urn, {
-        urn,
-        step,
-        serverId,
-        servers: [serverId, ...through],
-        heardAt: 0,
-        dialledAt: 0,
-        askAt: 0,
-        state: undefined,
-      });
-    this.heard(this.scripts.get(urn));
+    const known = this.scripts.get(urn);
+    if (known?.serverId === serverId && !known.isConnecting) this.heard(known);
+    else {
+      const servers = [serverId, ...through];
+      this.watchScript({ urn, step, serverId, servers, isConnecting: false });
+    }
   }
 
   private heard(script: Script | undefined): void {
     if (!script) return;
     script.heardAt = this.options.now();
-    script.askAt = script.heardAt + this.times.silence;
+    script.askAt = script.heardAt + (script.isConnecting ? this.times.connect : this.times.silence);
     script.state = undefined;
   }
 
   /**
-   * Records a failed connection attempt to the script's machine. The attempt is no sign of life,
-   * but the machine may start again. So the watch gives up the script only if Nova answers that the
-   * machine does not run.
+   * Records that the plugin failed to connect to the script's machine. The machine may be
+   * restarting. So the attempt restarts the limit `longest`, but the watch still asks Nova.
    */
   private dialled(script: Script | undefined): void {
-    if (script) script.dialledAt = this.options.now();
+    if (!script) return;
+    script.dialledAt = this.options.now();
+    if (script.isConnecting) script.askAt = script.dialledAt + this.times.connect;
   }
 
   private checkScript(script: Script, now: number): void {
     if (now - Math.max(script.heardAt, script.dialledAt) >= this.times.longest)
-      this.giveUp(script, "silent");
+      this.giveUp(script, script.isConnecting ? "unanswered" : "silent");
     if (this.given || now < script.askAt) return;
     script.askAt = now + this.times.again;
     void this.question(script);
   }
 
   /**
-   * Asks Nova about the script's servers. Ignores the answer if the script has printed a line after
-   * the request.
+   * Asks Nova about the script's servers. Ignores the answer if the script has ended or printed a
+   * line after the request.
    */
   private async question(script: Script): Promise<void> {
     const { heardAt, serverId } = script;
@@ -235,13 +264,14 @@ export class ScriptWatch {
 
   private onlySilenceIsLeft(): boolean {
     const silentSince = this.options.now() - this.times.silence;
-    return [...this.running].every(
-      (urn) => (this.scripts.get(urn)?.heardAt ?? Infinity) <= silentSince,
-    );
+    return [...this.running].every((urn) => {
+      const script = this.scripts.get(urn);
+      return script?.isConnecting === false && script.heardAt <= silentSince;
+    });
   }
 }
 
-/** Returns the error for a script that was given up. */
+/** Returns the error for a script that the watch has given up. */
 export function createScriptTimeoutError({
   why,
   urn,
@@ -254,11 +284,14 @@ export function createScriptTimeoutError({
   const again = "then run the same command again: it continues where it stopped.";
   const lastWords = `\`openstack console log show ${name}\` shows its last output.`;
   const says = state === undefined ? "Nova cannot be asked" : `Nova says ${state.status}`;
-  if (why === "silent")
+  const minutes = `${scriptWatchLimits.longest / 60_000} minutes`;
+  if (why !== "stopped")
     return new Failure(
       "SERVER_SILENT",
-      `The machine ${name} was silent for ${scriptWatchLimits.longest / 60_000} minutes while its script '${step}' ran: ${says}.`,
-      `The machine hangs, or no connection reaches it (one to a worker leads through a control plane). ${lastWords} Repair it, ${again}`,
+      why === "silent"
+        ? `The machine ${name} was silent for ${minutes} while its script '${step}' ran: ${says}.`
+        : `The machine ${name} accepted a connection for its step '${step}', but sent nothing for ${minutes}: ${says}.`,
+      `The machine hangs, or no connection reaches it (SSH connects to a worker through a control plane). ${lastWords} Repair it, ${again}`,
       subject,
     );
   const command = state && getWakeServerCommand(state);
@@ -299,7 +332,7 @@ export function watchScripts({
 } {
   const watch = new ScriptWatch({ ...options, now: () => performance.now(), ask: askNova(env) });
   const timer = setInterval(() => {
-    watch.tick();
+    watch.checkScripts();
   }, tickMilliseconds);
   return {
     watch,

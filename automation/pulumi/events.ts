@@ -2,6 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { splitFailureCode } from "../../base/failures/failure.js";
 import type { FailureCode } from "../../base/failures/failure-codes.js";
+import { copiedScriptsType, scriptType } from "../../components/remote-scripts/script-type.js";
+import {
+  findPathServerId,
+  findScriptServerId,
+} from "../../components/remote-scripts/script-steps.js";
 import { findResourcePhase, type Phase } from "./phases.js";
 import { pulumiProviderType, parseUrn, getShortType } from "./urn.js";
 
@@ -19,7 +24,13 @@ export interface ResourceChange {
  * needs are dropped.
  */
 export type DecodedEngineEvent =
-  | { readonly type: "started"; readonly at: number; readonly change: ResourceChange }
+  | {
+      readonly type: "started";
+      readonly at: number;
+      readonly change: ResourceChange;
+      /** ID of the server on which a script of this program runs. Absent for other resources. */
+      readonly serverId?: string;
+    }
   | {
       readonly type: "finished";
       readonly at: number;
@@ -160,6 +171,22 @@ const idOf = ({ old, new: next }: z.infer<typeof metadataSchema>): string =>
 const inputsOf = ({ new: next }: z.infer<typeof metadataSchema>): Record<string, unknown> =>
   next?.inputs ?? {};
 
+/**
+ * Returns the ID of the server to which a script connects. Returns no ID for other resources, and
+ * for a script whose command is secret.
+ */
+function startedOn(metadata: z.infer<typeof metadataSchema>): { readonly serverId?: string } {
+  const { type } = parseUrn(metadata.urn);
+  const inputs = (metadata.new ?? metadata.old)?.inputs ?? {};
+  const ids: Readonly<Record<string, string | undefined>> = {
+    [scriptType]: findScriptServerId(inputs),
+    [copiedScriptsType]: findPathServerId(inputs["remotePath"]),
+  };
+  // Commands and copies of the user are not watched.
+  const id = ids[type];
+  return id !== undefined && isServerId.test(id) ? { serverId: id } : {};
+}
+
 function decodeStep(event: Raw): DecodedEngineEvent | undefined {
   const {
     timestamp: at,
@@ -179,7 +206,10 @@ function decodeStep(event: Raw): DecodedEngineEvent | undefined {
   const change = changeOf(metadata);
   if (resOpFailedEvent) return { type: "failed", at, change, inputs: inputsOf(metadata) };
   const unchanged = unchangedOperations.has(change.operation);
-  if (begun) return { type: unchanged ? "unchanged" : "started", at, change };
+  if (begun)
+    return unchanged
+      ? { type: "unchanged", at, change }
+      : { type: "started", at, change, ...startedOn(metadata) };
   return unchanged ? undefined : { type: "finished", at, change, id: idOf(metadata) };
 }
 
@@ -203,6 +233,7 @@ export function decodeEvent(raw: unknown): DecodedEngineEvent | undefined {
  */
 const serverId = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const machineName = "[a-z][a-z0-9-]{0,62}";
+const isServerId = new RegExp(`^${serverId}$`);
 const signOfLife = new RegExp(`^alive (${serverId}(?:,${machineName})*) (\\S+) (\\d+) s$`);
 const signsOfLife = new RegExp(`${signOfLife.source}\n?`, "gm");
 

@@ -92,7 +92,8 @@ const startTimeout = 15_000;
  */
 async function answers(socket: string): Promise<boolean> {
   const env = { ...process.env, SSH_AUTH_SOCK: socket };
-  return (await run("ssh-add", ["-l"], { env, accept: [0, 1, 2] })).code !== 2;
+  const signal = AbortSignal.timeout(answerMilliseconds);
+  return (await run("ssh-add", ["-l"], { env, accept: [0, 1, 2], signal })).code !== 2;
 }
 
 async function waitForAgent(socket: string, child: ChildProcess): Promise<void> {
@@ -155,7 +156,10 @@ async function startAgent(keyFile: string): Promise<SshAgent> {
   };
   try {
     await Promise.race([waitForAgent(socket, child), failed]);
-    await run("ssh-add", ["-q", keyFile], { env: { ...process.env, SSH_AUTH_SOCK: socket } });
+    await run("ssh-add", ["-q", keyFile], {
+      env: { ...process.env, SSH_AUTH_SOCK: socket },
+      signal: AbortSignal.timeout(answerMilliseconds),
+    });
     return { socket, keys: await readAgentKeys(socket), foreign: false, close };
   } catch (error) {
     await close();

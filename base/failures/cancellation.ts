@@ -10,9 +10,21 @@ const brokenOff: ReadonlySet<FailureCode> = new Set([
   "SSH_UNREACHABLE",
 ]);
 
+/** Failures that happened before a stop request, so a stop cannot be their cause. */
+const failuresBeforeStop = new WeakSet<Failure>();
+
+/** Makes `convertAbortError` keep this failure, which happened before the stop request. */
+export function keepDespiteStop(failure: Failure): Failure {
+  failuresBeforeStop.add(failure);
+  return failure;
+}
+
+const mayBeCausedByStop = (error: unknown): boolean =>
+  !(error instanceof Failure) || (brokenOff.has(error.code) && !failuresBeforeStop.has(error));
+
 /** Returns the error, or CANCELLED if a stop caused it. */
 export const convertAbortError = (error: unknown, signal?: AbortSignal): unknown =>
-  signal?.aborted === true && (!(error instanceof Failure) || brokenOff.has(error.code))
+  signal?.aborted === true && mayBeCausedByStop(error)
     ? new Failure("CANCELLED", "Stopped on request. What was done is kept.")
     : error;
 

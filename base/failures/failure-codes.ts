@@ -30,7 +30,7 @@ export const failures = {
     exitCode: 2,
     sentence:
       "the stack's secrets cannot be read: the passphrase differs from the one with which the stack was created, or none is set",
-    hint: "Set PULUMI_CONFIG_PASSPHRASE_FILE to the file with the passphrase with which the stack was created. Without this passphrase, nothing can read the stack's secrets.",
+    hint: "Set PULUMI_CONFIG_PASSPHRASE_FILE to the file with the passphrase with which the stack was created. Without this passphrase, no one can read the stack's secrets.",
     said: [{ text: /incorrect passphrase|passphrase must be set with/ }],
   },
   TOOL_MISSING: {
@@ -129,7 +129,7 @@ export const failures = {
   },
   SERVER_NEVER_BOOTED: {
     exitCode: 1,
-    sentence: "a machine runs, but never answered on SSH: it booted badly or not at all",
+    sentence: "a machine runs, but never answered on SSH: it did not boot, or booted with an error",
     hint: "Run the same command again: it replaces the machine. If the machine only boots slowly, first write a larger `timeoutFactor` or more `ssh.bootMinutes`. If its console says that cloud-init found no data source, the machine can read no config drive (Debian 12 genericcloud on the machine type q35: set hw_cdrom_bus=scsi on the image) and reaches no metadata service. If it has no address, its subnet has no DHCP.",
   },
   SERVER_STOPPED: {
@@ -269,11 +269,12 @@ export const failures = {
   SCRIPT_MISSING: {
     exitCode: 1,
     sentence: "a machine no longer has the script that has to run, or only a damaged one",
-    hint: "Run the same command again: it copies the scripts to the machine once more. With plain `pulumi`: `pulumi up --replace` with the URN of the machine's `-scripts`.",
+    hint: "Run the same command again: it copies the scripts to the machine again. With plain `pulumi`: `pulumi up --replace` with the URN of the machine's `-scripts`.",
   },
   SFTP_MISSING: {
     exitCode: 1,
-    sentence: "the machine's SSH server has no SFTP, by which the machine gets its scripts",
+    sentence:
+      "the machine's SSH server has no SFTP, which is needed to copy scripts to the machine",
     hint: "Use an image whose /etc/ssh/sshd_config has the line `Subsystem sftp internal-sftp`. On a machine that exists, add the line and reload sshd. Then run the same command again.",
     said: [{ of: "command:remote:", text: /subsystem request failed/ }],
   },

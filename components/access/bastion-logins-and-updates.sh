@@ -16,7 +16,7 @@ bastion() {
     die "sshd on $(hostname) accepts only ${startups:-0} logins at the same time (MaxStartups), and the machines need $wanted; choose an image whose /etc/ssh/sshd_config includes /etc/ssh/sshd_config.d/*.conf"
   keep_network
   security_updates
-  printf '{"startups": "%s"}\n' "$startups" >&4
+  print_result startups "$startups"
 }
 
 run_step bastion bastion

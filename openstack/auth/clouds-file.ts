@@ -155,6 +155,12 @@ function pathOf(kind: PemKey, written: string, env: NodeJS.ProcessEnv): string {
  */
 const isPem = (written: string): boolean => written.trimStart().startsWith("-----BEGIN");
 
+const fileProblems: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist",
+  EISDIR: "it is a directory",
+  EACCES: "you have no permission",
+};
+
 /**
  * Returns the PEM text that a setting contains or whose path it contains. Messages do not contain
  * the value, because a private key in another form would look like a path.
@@ -166,7 +172,8 @@ function pemIn(kind: PemKey, written: string | undefined, env: NodeJS.ProcessEnv
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const reason = isSystemError(error) ? (error.code ?? "unknown error") : "not a path";
+    const code = isSystemError(error) ? error.code : undefined;
+    const reason = fileProblems[code ?? ""] ?? `the system reports ${code ?? "no path"}`;
     const shown = kind !== "key" && /^[\w~./-]{1,255}$/.test(path) ? ` '${path}'` : "";
     throw new Failure(
       "INVALID_CONFIG",

@@ -16,8 +16,8 @@ import type { HttpAnswer } from "./http-exchange.js";
 
 /** Functions for time, waiting and randomness. Tests replace these functions. */
 export interface RetryClock {
-  /** Waits for the given milliseconds. */
-  readonly pause: (milliseconds: number) => Promise<unknown>;
+  /** Waits for the given milliseconds, or until the signal is aborted. */
+  readonly pause: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>;
   /**
    * Returns a random number from 0 to 1. The number varies the wait, so that not all clients retry
    * at the same time.
@@ -27,10 +27,18 @@ export interface RetryClock {
   readonly now: () => number;
   /** Reports the reason for a wait in one sentence. Called before each wait. */
   readonly onWait: (text: string) => void;
+  /** Signal that ends the waits. The outcome of the last try is then final. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+async function pauseUnlessAborted(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  await after(milliseconds, undefined, signal && { signal }).catch((error: unknown) => {
+    if (signal?.aborted !== true) throw error;
+  });
 }
 
 export const defaultRetryClock: RetryClock = {
-  pause: after,
+  pause: pauseUnlessAborted,
   random: Math.random,
   now: Date.now,
   onWait: () => undefined,
@@ -122,12 +130,14 @@ export async function retryRequest(
 ): Promise<TryResult> {
   for (let times = 1; ; times += 1) {
     const outcome = await attempt(send);
-    const reason = times < tries ? reasonIn(outcome, repeatable) : undefined;
+    const mayRetry = times < tries && clock.signal?.aborted !== true;
+    const reason = mayRetry ? reasonIn(outcome, repeatable) : undefined;
     const wait = reason === undefined ? undefined : waitBefore(outcome, times, clock);
     if (reason === undefined || wait === undefined) return { outcome, times };
     clock.onWait(
       `${what}: ${reason}; attempt ${times + 1} of ${tries} follows in ${Math.ceil(wait / 1000)} s.`,
     );
-    await clock.pause(wait);
+    await clock.pause(wait, clock.signal);
+    if (clock.signal?.aborted === true) return { outcome, times };
   }
 }

@@ -3,7 +3,7 @@ import { CloudError, isDeniedByService } from "../http/cloud-error.js";
 import type { CloudClient, ServiceType } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
-  isAlreadyGone,
+  wasAlreadyGone,
   TimedWait,
   retryWhileInUse,
   type DeleteOptions,
@@ -68,9 +68,10 @@ const kept: ReadonlySet<OwnershipEvidence> = new Set([
  * volumes of PersistentVolumes and their snapshots, because they contain data. Floating IPs of
  * Services are included, because DNS records and allow lists may contain them. A reclaim policy or
  * an annotation in the cluster may have kept such an object, but OpenStack does not show the policy
- * or the annotation.
+ * or the annotation. Objects that a destroy has marked as kept are included, too.
  */
-export const isKeptUnlessRequested = ({ claim }: OwnedObject): boolean => kept.has(claim);
+export const isKeptUnlessRequested = (object: OwnedObject): boolean =>
+  object.kept === true || kept.has(object.claim);
 
 interface Deletion {
   readonly service: ServiceType;
@@ -185,7 +186,7 @@ export async function beginDeletion(
   const target = path(object, client);
   const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
   const none = await retryWhileInUse(
-    () => isAlreadyGone(client.request(service, "DELETE", target)),
+    () => wasAlreadyGone(client.request(service, "DELETE", target)),
     waitedFor(object),
     options,
   );

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readScriptResult } from "../../components/remote-scripts/script-result.js";
 import { Sandbox, type Outcome } from "../support/machine/sandbox.js";
 
 const components = join(__dirname, "..", "..", "components");
@@ -50,7 +51,7 @@ describe("bastion-logins-and-updates.sh", () => {
   it("accepts a bastion whose sshd allows as many concurrent logins as the user data set", () => {
     const { code, stdout, stderr } = run("maxstartups 200:30:400");
     assert.equal(code, 0, stderr);
-    assert.deepEqual(JSON.parse(stdout), { startups: "200" });
+    assert.deepEqual(readScriptResult(stdout), { startups: "200" });
   });
 
   it("enables the security updates that the user data postponed", () => {

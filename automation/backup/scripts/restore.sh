@@ -25,6 +25,8 @@ readonly kubernetes=/etc/kubernetes data=/var/lib/etcd state=/var/lib/stackadm v
 factor=1
 [[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
 [[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
+# Requests to the cluster must not go to a proxy, which the image may set in /etc/environment.
+unset {http,https,ftp,all,no}_proxy {HTTP,HTTPS,FTP,ALL,NO}_PROXY
 readonly manifests=$kubernetes/manifests aside=$state/restore pki=$kubernetes/pki/etcd
 readonly next=$data/stackadm-next former=$data/stackadm-former made=member/stackadm-restored
 readonly unpacked=$state/restore-unpacked flags=/var/lib/kubelet/kubeadm-flags.env
@@ -171,7 +173,7 @@ load() {
   # etcd continues to run, and a full disk would stop etcd. The reserve of 256 MiB is for logs.
   free=$(df --output=avail -B1 "$data" | tail -n 1)
   ((free > 3 * bytes + 268435456)) ||
-    die "$data on $(hostname) has $((free / 1048576)) MiB left, and $((bytes * 3 / 1048576 + 257)) are needed beside the data"
+    die "$data on $(hostname) has $((free / 1048576)) MiB left, and $((bytes * 3 / 1048576 + 257)) are needed in addition to the data"
   image=$(sed -n 's/^ *image: //p' "$(manifest_of etcd)")
   cat >"$next.db"
   mkdir -p "$root"

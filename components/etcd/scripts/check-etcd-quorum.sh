@@ -11,7 +11,7 @@ check_quorum() {
   require NODE_NAME LEAVING_ADDRESS
   local refusal
   poll 120 keeps_quorum || die "etcd $refusal, so $NODE_NAME keeps its server; bring its other members up and run up again"
-  printf '{"left": "%s"}\n' "$NODE_NAME" >&4
+  print_result left "$NODE_NAME"
 }
 
 # Succeeds if more than half of all voting members are healthy without the leaving member. Otherwise

@@ -15,7 +15,7 @@ client() {
   require NODE_NAME PEERS ETCD
   write_ssh_files
   if ! is_certificate_valid; then renew_client_certificate; fi
-  printf '{"endings": "%s"}\n' "$(openssl x509 -in "$home/client.crt" -noout -enddate)" >&4
+  print_result endings "$(openssl x509 -in "$home/client.crt" -noout -enddate)"
 }
 
 is_certificate_valid() {

@@ -26,7 +26,7 @@ member() {
   close_etcd_data
   allow_join_requests
   run_user_script afterKubeadm "$AFTER_KUBEADM"
-  printf '{"member": "%s"}\n' "$NODE_NAME" >&4
+  print_result member "$NODE_NAME"
 }
 
 # Runs kubelet with a separate configuration, because the unit of the kubelet package waits until

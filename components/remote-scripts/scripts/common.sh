@@ -8,6 +8,10 @@ umask 022
 # command before expansion, so it contains no values and no secrets.
 trap 'failed_command=$BASH_COMMAND' ERR
 
+# The image may set proxies in /etc/environment. kubectl and curl would then send requests to the
+# cluster to a proxy. Downloads use the proxy of network.proxy.
+unset {http,https,ftp,all,no}_proxy {HTTP,HTTPS,FTP,ALL,NO}_PROXY
+
 readonly state=/var/lib/stackadm
 readonly volatile=/run/stackadm
 
@@ -17,9 +21,20 @@ factor=1
 [[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
 [[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
 
-# say TEXT...: prints progress for the user on standard error. Standard output contains only the
-# result.
+# say TEXT...: prints progress for the user on standard error. Standard output is for the result.
 say() { printf '%s\n' "$*" >&3; }
+
+# print_result NAME VALUE [NAME VALUE]...: prints the result as a JSON object on a line of its own.
+# The line has a mark, because the login shell may print a greeting on standard output
+# (remote-scripts/script-result.ts). VALUE must contain no quotes and no backslashes.
+print_result() {
+  local json=''
+  while (($# > 0)); do
+    json+="${json:+, }\"$1\": \"$2\""
+    shift 2
+  done
+  printf '\n@stackadm {%s}\n' "$json" >&4
+}
 
 # die SENTENCE: ends the script with this reason. Writes the sentence to a file, so that
 # `report_failure` also reports a reason from a subshell. `report_failure` cannot read the reason

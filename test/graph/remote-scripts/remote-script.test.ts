@@ -25,13 +25,14 @@ describe("RemoteScript", () => {
     when: "up" | "delete",
     look: (made: RemoteScript) => Promise<void> = () => Promise.resolve(),
     step = telling,
+    answers = cloudAnswers,
   ): Promise<Row> => {
     let made: RemoteScript | undefined;
     const rows = await graph(() => {
       const copied = new CopiedScripts("a-scripts", { connection, steps: [step] });
       const values = { B: "it's", A: pulumi.secret("x"), LONG: "y".repeat(3000) };
       made = new RemoteScript("a-init", { connection, step, copied, when, values });
-    }, cloudAnswers);
+    }, answers);
     assert.ok(made);
     await look(made);
     const [row] = rows.filter(({ type }) => type === "command:remote:Command");
@@ -81,6 +82,19 @@ describe("RemoteScript", () => {
       createScriptStep("init", { scripts: ["first"] }),
     );
     assert.equal("update" in inputs, false);
+  });
+
+  it("returns the values of a result between lines that the login shell prints", async () => {
+    const greeted = `Welcome to build-07\n\n@stackadm {"uid": "the-uid"}\nGoodbye\n`;
+    await script(
+      "up",
+      async (made) => {
+        assert.equal(await value(made.result("uid")), "the-uid");
+        assert.equal(await value(made.fact("uid")), "the-uid");
+      },
+      undefined,
+      { outputs: { "command:remote:Command": () => ({ stdout: greeted }) } },
+    );
   });
 
   it("returns the values of the last output line as secrets", async () => {

@@ -43,7 +43,7 @@ describe("etcd-member.sh", () => {
   it("initializes etcd on the first machine without a request to other machines", () => {
     const { code, stdout, stderr, calls } = run();
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, '{"member": "dev-etcd-0"}\n');
+    assert.equal(stdout, '\n@stackadm {"member": "dev-etcd-0"}\n');
     assert.deepEqual(phases(calls), [
       ...["certs etcd-ca", "certs etcd-server", "certs etcd-peer", "etcd local"],
     ]);

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { controlPlaneScripts } from "../../../components/kubeadm/node-scripts.js";
+import { readScriptResult } from "../../../components/remote-scripts/script-result.js";
 import { controlPlaneValues } from "../../support/machine/control-plane.js";
 import { nodeCommands } from "../../support/machine/join-stubs.js";
 import { Sandbox, type Outcome } from "../../support/machine/sandbox.js";
@@ -116,7 +117,7 @@ describe("the upgrade of a control plane", () => {
       },
     });
     assert.equal(kept(), "1.36.3");
-    assert.equal((JSON.parse(done.stdout) as { kubernetes: string }).kubernetes, "1.36.3");
+    assert.equal(readScriptResult(done.stdout)?.["kubernetes"], "1.36.3");
     assert.deepEqual(deeds(run({ PATCHES })), ["delete clusterrolebinding"], "nothing twice");
   });
 

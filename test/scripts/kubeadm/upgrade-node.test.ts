@@ -72,7 +72,7 @@ describe("the upgrade of a worker", () => {
     const done = run();
     assert.equal(done.code, 0, done.stderr);
     assert.deepEqual(deeds(done), whole);
-    assert.equal(done.stdout, '{"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
+    assert.equal(done.stdout, '\n@stackadm {"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
     assert.match(done.stderr, /dev-general-0: Kubernetes 1\.36\.3 instead of 1\.35\.4\n/);
     assert.match(
       machine.file("etc/containerd/config.toml") ?? "",

@@ -31,7 +31,7 @@ describe("ipv6.sh", () => {
     for (const time of ["first", "second"]) {
       const { code, stdout, stderr, calls } = run();
       assert.equal(code, 0, `${time}: ${stderr}`);
-      assert.equal(stdout, '{"kubelet": "1.36.3"}\n');
+      assert.equal(stdout, '\n@stackadm {"kubelet": "1.36.3"}\n');
       assert.ok(calls.includes(`ip -o -6 address show to ${address}`));
     }
   });

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readScriptResult } from "../../../components/remote-scripts/script-result.js";
 import { Sandbox } from "../../support/machine/sandbox.js";
 
 const common = readFileSync(
@@ -45,6 +46,28 @@ describe("the timeout factor of a machine", () => {
     assert.match(calls.find((call) => call.startsWith("systemd-run")) ?? "", /RuntimeMaxSec=2700 /);
     assert.equal(stdout, "720s");
     assert.match(stderr, /\nreason: x did not end within 30 s\n$/);
+  });
+});
+
+describe("the result of a step", () => {
+  let machine: Sandbox;
+  const run = (body: string) =>
+    machine.run([common, `step_body() {\n${body}\n}\n`, "run_step test step_body"], {});
+  beforeEach(() => {
+    machine = new Sandbox({ hostname: "echo machine" });
+  });
+  afterEach(() => {
+    machine.close();
+  });
+
+  it("is one marked line, without the output of the step's commands", () => {
+    const { stdout } = run('echo noise; print_result node "$(hostname)" kubernetes 1.36.3');
+    assert.equal(stdout, '\n@stackadm {"node": "machine", "kubernetes": "1.36.3"}\n');
+  });
+
+  it("is a line of its own after a greeting without a newline", () => {
+    const { stdout } = run('printf "Welcome " >&4; print_result node machine');
+    assert.deepEqual(readScriptResult(stdout), { node: "machine" });
   });
 });
 

@@ -24,8 +24,9 @@ const results: Readonly<Record<string, Fields>> = {
     kubeconfig: Buffer.from(kubeconfig).toString("base64"),
     name: `test-${sampleIdentity}`,
     uid: "11111111-2222-3333-4444-555555555555",
+    kubernetes: "1.36.3",
   },
-  join: { node: "a node" },
+  join: { node: "a node", kubernetes: "1.36.3" },
   member: { member: "a member" },
   client: { endings: "a date" },
 };

@@ -74,7 +74,7 @@ export const engineMessages: readonly EngineMessage[] = [
     code: "SERVER_STOPPED",
     urn: stack,
     own: true,
-    text: "The machine dev-general-1 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-general-1`.",
+    text: "The machine dev-general-1 does not run: Nova says SHUTOFF. Start it with `openstack server start dev-general-1`.",
     sentence: /^The machine dev-general-1 does not run.*server start dev-general-1`\.$/,
   },
   {

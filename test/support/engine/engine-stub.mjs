@@ -72,12 +72,16 @@ async function look() {
 }
 
 /**
- * Holds the lock of the stack. Writes the PID of this process to the file `held`, so that tests can
- * kill the process.
+ * Holds the lock of the stack. With `then: "wait"`, waits for the lock until SIGINT. Writes the PID
+ * of this process to the file `held`, so that tests can kill the process.
  */
-async function hold({ code = 0, stderr = "", state }) {
+async function hold({ code = 0, stderr = "", state, then }) {
   process.stderr.write(stderr);
   if (code !== 0) return code;
+  if (then === "wait") {
+    await interruption(1);
+    return 255;
+  }
   if (state) writeFileSync(file("state.json"), JSON.stringify({ version: 3, deployment: state }));
   writeFileSync(file("held"), String(process.pid));
   await look();
@@ -85,27 +89,49 @@ async function hold({ code = 0, stderr = "", state }) {
   return 255;
 }
 
-async function operate({ events = [], code = 0, stdout = "", stderr = "", then }) {
-  writeFileSync(file("pid"), String(process.pid));
+/** Waits for SIGINT signals. */
+async function interruption(count) {
+  const busy = setInterval(() => undefined, 1000);
   let signals = 0;
-  const interrupted = new Promise((done) => {
+  await new Promise((done) => {
     process.on("SIGINT", () => {
       signals += 1;
-      if (signals === (then === "hang" ? 2 : 1)) done();
+      if (signals === count) done();
     });
   });
+  clearInterval(busy);
+}
+
+async function operate({ events = [], code = 0, stdout = "", stderr = "", then }) {
+  writeFileSync(file("pid"), String(process.pid));
+  const waits = then === "wait" || then === "hang";
+  // Listens before the first event, because a test may send a signal after the event.
+  const interrupted = waits ? interruption(then === "hang" ? 2 : 1) : undefined;
   await sendEvents(events);
   process.stdout.write(stdout);
   process.stderr.write(stderr);
   if (then === "die") process.kill(process.pid, "SIGKILL");
-  if (then === "wait" || then === "hang") {
-    const busy = setInterval(() => undefined, 1000);
+  if (waits) {
     await interrupted;
-    clearInterval(busy);
     process.stderr.write("error: update canceled\n");
     return 255;
   }
+  if (args[0] === "destroy" && code === 0) removeDestroyed();
   return code;
+}
+
+/**
+ * Removes the destroyed resources from the state. Keeps excluded resources, and the resources of
+ * the engine. Does nothing in a destroy without excluded resources, after which the stack is
+ * removed or only some resources are destroyed.
+ */
+function removeDestroyed() {
+  const excluded = new Set(args.filter((_, index) => args[index - 1] === "--exclude"));
+  if (excluded.size === 0 || !existsSync(file("state.json"))) return;
+  const state = JSON.parse(readFileSync(file("state.json"), "utf8"));
+  const isKept = ({ urn, type }) => excluded.has(urn) || type.startsWith("pulumi:");
+  state.deployment.resources = state.deployment.resources.filter(isKept);
+  writeFileSync(file("state.json"), JSON.stringify(state));
 }
 
 const told = file(`runs/${args[0]}.json`);

@@ -109,6 +109,19 @@ describe("run", () => {
     assert.equal(message, "There is no directory /no/such/directory to run 'sh' in.");
   });
 
+  it("kills the command after its time limit", async () => {
+    const { message } = await refusal(
+      shell("exec sleep 60", { timeout: 100 }, "a-secret-argument"),
+    );
+    assert.match(message, /^'sh -c exec sleep 60 .*' did not end within 0\.1 s\.$/s);
+    await shell("true", { timeout: 60_000 });
+  });
+
+  it("reports an abort before the time limit as an abort", async () => {
+    const work = shell("exec sleep 60", { signal: AbortSignal.timeout(100), timeout: 60_000 });
+    await assert.rejects(work, { name: "AbortError" });
+  });
+
   it("kills the command on abort", async () => {
     const stop = new AbortController();
     const work = shell("echo ready; exec sleep 60", {

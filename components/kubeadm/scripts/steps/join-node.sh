@@ -21,7 +21,7 @@ join_node() {
   await_certificate
   await_ready
   run_user_script afterKubeadm "$AFTER_KUBEADM"
-  printf '{"node": "%s", "kubernetes": "%s"}\n' "$NODE_NAME" "$KUBERNETES_VERSION" >&4
+  print_result node "$NODE_NAME" kubernetes "$KUBERNETES_VERSION"
 }
 
 # Succeeds if this machine has joined this cluster. A recreated cluster has another CA.

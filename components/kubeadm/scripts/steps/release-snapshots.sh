@@ -6,7 +6,7 @@
 snapshots() {
   local seen=''
   if [[ ! -e $KUBECONFIG ]]; then
-    printf '{"released": "nothing"}\n' >&4
+    print_result released nothing
     return
   fi
   begin_release "no snapshot"

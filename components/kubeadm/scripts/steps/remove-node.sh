@@ -27,7 +27,7 @@ remove_node() {
     esac
     [[ " $LEAVES " != *" remove-etcd-member "* ]] || remove_etcd_member
   fi
-  printf '{"left": "%s"}\n' "$left" >&4
+  print_result left "$left"
 }
 
 api_answers() { [[ $(run_kubectl get --raw /readyz) == ok ]]; }

@@ -159,7 +159,7 @@ describe("a read-only command", function () {
       assert.match(out, /^dev-control-plane-0 .* SHUTOFF$/m);
       assert.match(
         err,
-        /^\nerror: The Kubernetes API at 127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n {2}[^\n]+\n$/,
+        /^\nerror: The Kubernetes API at 127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n {2}[^\n]+\n {2}KUBERNETES_UNREACHABLE: [^\n]+\n$/,
       );
       const [result, error] = jsonLines((await operator.run("status", "--json")).out);
       assert.deepEqual([result?.["ok"], error?.["code"]], [false, "KUBERNETES_UNREACHABLE"]);
@@ -186,7 +186,10 @@ describe("a read-only command", function () {
       operator.engine.outputs({});
       const { code, out, err } = await operator.run(command);
       assert.deepEqual([code, out], [1, ""]);
-      assert.match(err, /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*stackadm up[^\n]*\n$/);
+      assert.match(
+        err,
+        /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*stackadm up[^\n]*\n {2}NOT_READY: \S+\n$/,
+      );
       assert.ok(!existsSync(operator.kubeconfig()));
     });
 
@@ -212,7 +215,7 @@ describe("a read-only command", function () {
       assert.equal(code, 1);
       assert.equal(
         err,
-        "\nerror: The backend has no stack 'later'.\n  Create it with `stackadm up --stack later`, or set PULUMI_BACKEND_URL to the backend that has its state.\n",
+        "\nerror: The backend has no stack 'later'.\n  Create it with `stackadm up --stack later`, or set PULUMI_BACKEND_URL to the backend that has its state.\n  STACK_NOT_FOUND: docs/reference/failures.md#stack_not_found\n",
       );
     });
   });

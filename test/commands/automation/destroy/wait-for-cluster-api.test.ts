@@ -125,7 +125,7 @@ describe("the first steps of a destroy", function () {
     };
     engine.state({ ...deployment, resources: [...(deployment["resources"] as []), init] });
     const teardown = { type: inControlPlane, name: "dev-control-plane-teardown", op: "delete" };
-    const failed = { code: 1, events: [diagnostic("somebody pulled the plug")] };
+    const failed = { code: 1, events: [diagnostic("the power failed")] };
     const inputsOfInit = (): unknown =>
       (engine.stateNow()?.deployment["resources"] as { urn: string; inputs: unknown }[]).find(
         ({ urn }) => urn === init.urn,

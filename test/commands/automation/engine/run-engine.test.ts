@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FailureCode } from "../../../../base/failures/failure-codes.js";
@@ -176,6 +177,49 @@ describe("an operation in its own process", function () {
     program(`console.error("FATAL ERROR: heap limit"); process.kill(process.pid, "SIGKILL");`);
     const { message } = await fails(start("up"), "ENGINE_KILLED");
     assert.equal(message, "The engine ended without a result: FATAL ERROR: heap limit.");
+  });
+
+  describe("of a program that does not end", () => {
+    const boom = "Unhandled exception: Error: boom";
+    const isWaiting = (): void => {
+      engine.state({});
+      engine.runs({ up: { events: [diagnostic(boom)], then: "wait" } });
+    };
+
+    it("fails with the error of the program if the engine waits after it", async () => {
+      isWaiting();
+      const { message } = await fails(start("up", { afterError: { idle: 100 } }), "FAILED");
+      assert.match(message, /Error: boom/);
+    });
+
+    it("fails with the error of the program if the caller then stops the operation", async () => {
+      isWaiting();
+      const cancel = new AbortController();
+      const onEvent = (): void => {
+        cancel.abort();
+      };
+      const { message } = await fails(start("up", { onEvent, signal: cancel.signal }), "FAILED");
+      assert.match(message, /Error: boom/);
+    });
+
+    it("ends although the program keeps a timer", async () => {
+      program("setInterval(() => undefined, 1000); module.exports = async () => ({});");
+      const began = Date.now();
+      await start("up");
+      assert.ok(Date.now() - began < 40_000);
+    });
+
+    it("ignores a message that the program sends to its parent process", async () => {
+      program(`process.send("ready"); module.exports = async () => ({});`);
+      await start("up");
+      assert.deepEqual(engine.operations(), ["up"]);
+    });
+  });
+
+  it("removes its listeners from the signals of the caller", async () => {
+    const { signal } = new AbortController();
+    await start("up", { signal });
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
   });
 
   describe("with a script on a machine that stops responding", () => {

@@ -57,7 +57,7 @@ describe("a load balancer in the state that Octavia cannot change", function () 
       return answer;
     });
     cloud.on(`DELETE ${path}/lb`, () => {
-      assert.ok(engine.heldBy() !== undefined, "nobody else works on the stack");
+      assert.ok(engine.heldBy() !== undefined, "no other process works on the stack");
       deletions.push(engine.operations());
       statuses = [undefined];
       return { status: 204 };

@@ -143,6 +143,19 @@ describe("the repair of an interrupted run", function () {
     assert.deepEqual(engine.operations(), ["hold"]);
   });
 
+  it("stops the engine if the caller cancels it before the engine has the lock", async () => {
+    engine.runs({ hold: { then: "wait" } });
+    const stop = new AbortController();
+    const waiting = setInterval(() => {
+      if (engine.operations().includes("hold")) stop.abort();
+    }, 50);
+    await fails(service().up("dev", { ...bare, signal: stop.signal }), "CANCELLED").finally(() => {
+      clearInterval(waiting);
+    });
+    assert.equal(imports(), 0);
+    assert.deepEqual(engine.operations(), ["hold"]);
+  });
+
   it("leaves a pending Service in a cluster to the next `up`, so that the Service keeps its address", async () => {
     const asked: string[] = [];
     const api = createServer(({ url = "" }, response) => {
@@ -179,7 +192,7 @@ describe("the repair of an interrupted run", function () {
       api.closeAllConnections();
       api.close();
     }
-    assert.deepEqual([asked, networks], [[], []], "what the cloud has is taken away all the same");
+    assert.deepEqual([asked, networks], [[], []], "existing objects are deleted in any case");
     assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
   });
 

@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import { readScriptResult } from "../../../../components/remote-scripts/script-result.js";
 import {
   controlPlaneMachine,
   controlPlaneValues,
@@ -27,7 +28,7 @@ describe("control-plane.sh", () => {
     const again = run();
     assert.equal(initialisations(again.calls), 0);
     assert.equal(again.stdout, first.stdout);
-    assert.deepEqual(JSON.parse(first.stdout), {
+    assert.deepEqual(readScriptResult(first.stdout), {
       caCertHash: "sha256:abc123",
       kubeconfig: Buffer.from("CONF\n").toString("base64"),
       name: "dev-0123456789ab",
@@ -78,7 +79,7 @@ describe("control-plane.sh", () => {
         "kubectl",
         `case "$*" in *readyz*) printf ok ;; *namespace*) printf "uid: the-uid\nclusterName: ${written ?? ""}\n" ;; esac`,
       );
-      assert.equal((JSON.parse(run().stdout) as { name: string }).name, name);
+      assert.equal(readScriptResult(run().stdout)?.["name"], name);
     }
   });
 

@@ -37,7 +37,7 @@ describe("join-node.sh", () => {
   it("joins once with a token that a control plane creates for the join and deletes afterwards", () => {
     const { code, stdout, stderr, calls } = run();
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, '{"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
+    assert.equal(stdout, '\n@stackadm {"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
     assert.equal(machine.file("seen"), "token: 'abcdef.0123456789abcdef'\n");
     assert.deepEqual(controlPlaneRequests(calls), ["10.0.0.7 token", "10.0.0.7 joined abcdef"]);
     const again = run();
@@ -145,7 +145,7 @@ describe("join-node.sh", () => {
     for (const { code, calls, stdout } of [1, 2].map(() => run({ AFTER_KUBEADM: step }))) {
       assert.equal(code, 0);
       assert.equal(calls.at(-1), "ssh own step");
-      assert.equal(stdout, '{"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
+      assert.equal(stdout, '\n@stackadm {"node": "dev-general-0", "kubernetes": "1.36.3"}\n');
     }
   });
 

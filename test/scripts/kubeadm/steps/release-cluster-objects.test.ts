@@ -29,7 +29,7 @@ describe("release-cluster-objects.sh", () => {
   });
 
   it("does nothing if no cluster exists", () => {
-    assert.equal(run().stdout, '{"released": "nothing"}\n');
+    assert.equal(run().stdout, '\n@stackadm {"released": "nothing"}\n');
   });
 
   it("fails on a machine that has not joined yet if other control planes exist", () => {
@@ -53,7 +53,7 @@ describe("release-cluster-objects.sh", () => {
     });
     const { code, stdout, stderr } = run();
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, '{"released": "yes"}\n');
+    assert.equal(stdout, '\n@stackadm {"released": "yes"}\n');
     assert.deepEqual(deleted(), [
       ...["Service shop web", "PersistentVolumeClaim shop data", "PersistentVolumeClaim shop next"],
       "Pod shop db-0",

@@ -11,7 +11,10 @@ describe("release-snapshots.sh", () => {
   it("does nothing if no cluster exists", () => {
     const machine = new Sandbox(common);
     try {
-      assert.equal(machine.run(releaseSnapshotsScripts, {}).stdout, '{"released": "nothing"}\n');
+      assert.equal(
+        machine.run(releaseSnapshotsScripts, {}).stdout,
+        '\n@stackadm {"released": "nothing"}\n',
+      );
     } finally {
       machine.close();
     }
@@ -35,7 +38,7 @@ describe("release-snapshots.sh", () => {
       machine.put("etc/kubernetes/admin.conf");
       const { code, stdout, stderr } = machine.run(releaseSnapshotsScripts, {});
       assert.equal(code, 0, stderr);
-      assert.equal(stdout, '{"released": "yes"}\n');
+      assert.equal(stdout, '\n@stackadm {"released": "yes"}\n');
       assert.equal(
         machine.file("asked"),
         '---\n{apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshot, metadata: {name: "first", namespace: "default"}}\n',

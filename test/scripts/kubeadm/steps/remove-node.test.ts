@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { leaveScripts } from "../../../../components/kubeadm/node-scripts.js";
+import { readScriptResult } from "../../../../components/remote-scripts/script-result.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 const leaving = "0b1c2d3e-0000-4000-8000-000000000001";
@@ -22,7 +23,7 @@ describe("remove-node.sh", () => {
   /** Returns the calls that change the cluster. */
   const deeds = ({ calls }: Outcome): string[] =>
     calls.filter((call) => /^kubectl (label|drain|uncordon|delete)/.test(call));
-  const left = ({ stdout }: Outcome): unknown => (JSON.parse(stdout) as { left: unknown }).left;
+  const left = ({ stdout }: Outcome): unknown => readScriptResult(stdout)?.["left"];
 
   beforeEach(() => {
     machine = new Sandbox({ hostname: "echo machine" });

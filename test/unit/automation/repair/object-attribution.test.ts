@@ -142,53 +142,11 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     { kind: "port", tags: tags(theirs), network: "our network", created: during },
     "another's",
   ],
-  [
-    "an object of a release without identities",
-    { kind: "network", tags: ["stackadm-cluster=dev"], created: during },
-    "another's",
-  ],
-  [
-    "a subnet in the cluster's network, created by the interrupted run",
-    { kind: "subnet", network: "our network", created: during },
-    "left behind",
-  ],
-  [
-    "a port in the cluster's network, created by an earlier failed run",
-    { kind: "port", network: "our network", created: "2026-01-02T08:30:00Z" },
-    "left behind",
-  ],
-  [
-    "a port in the cluster's network, created shortly before the run by a slow clock",
-    { kind: "port", network: "our network", created: "2026-01-02T09:59:30Z" },
-    "left behind",
-  ],
-  [
-    "a port in the cluster's network, created between the runs",
-    { kind: "port", network: "our network", created: "2026-01-02T09:00:00Z" },
-    "unproven",
-    /perhaps not created during such a run/,
-  ],
-  [
-    "a port in the cluster's network without a creation time",
-    { kind: "port", network: "our network" },
-    "unproven",
-    /does not report when/,
-  ],
-  [
-    "a foreign subnet",
-    { kind: "subnet", network: "their network", created: during },
-    "unproven",
-    /none of its parents is in the state/,
-  ],
-  [
-    "a foreign port",
-    { kind: "port", network: "", created: during },
-    "unproven",
-    /none of its parents is in the state/,
-  ],
   ...(
     [
       "network",
+      "subnet",
+      "port",
       "router",
       "security group",
       "server group",
@@ -201,7 +159,7 @@ const table: [string, Partial<CloudObject>, Attribution["is"], RegExp?][] = [
     ] as const
   ).map((kind): [string, Partial<CloudObject>, Attribution["is"], RegExp] => [
     `a foreign ${kind}, created during the run`,
-    { kind, network: kind === "load balancer" ? "our network" : "", created: during },
+    { kind, network: "our network", created: during },
     "unproven",
     /nothing on it names its owner/,
   ]),
@@ -317,18 +275,5 @@ describe("findClusterObjects", () => {
       { id: "plain", kind: "network" },
     ] as const;
     assert.deepEqual(disposals(...objects), [undefined, undefined, undefined]);
-  });
-
-  it("includes a server group without an identity if all its servers have the identity", () => {
-    const server = object({ id: "s", kind: "server", metadata: metadata(ours) });
-    const group = object({ id: "g", kind: "server group", members: ["s"] });
-    const found = findClusterObjects([server, group], holdings);
-    assert.deepEqual(
-      found.map(({ object: { id }, disposal }) => [id, disposal]),
-      [
-        ["s", "delete"],
-        ["g", "delete"],
-      ],
-    );
   });
 });

@@ -70,7 +70,7 @@ describe("checkRoles", () => {
     zone: "a",
     serverId: name,
     address: `127.0.0.${index + 1}`,
-    ...(index === 0 && { sshHost: "127.0.0.1" }),
+    ...(index === 0 ? { sshHost: "127.0.0.1" } : { sshThrough: "b" }),
   });
   /** Returns machines behind a bastion: two etcd members, and a control plane and a worker. */
   const apart = () => ({

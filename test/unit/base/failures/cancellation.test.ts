@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { getAbortFailure, convertAbortError } from "../../../../base/failures/cancellation.js";
+import {
+  convertAbortError,
+  getAbortFailure,
+  keepDespiteStop,
+} from "../../../../base/failures/cancellation.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { failureCodes } from "../../../../base/failures/failure-codes.js";
 import { nonEmpty } from "../../../support/non-empty.js";
@@ -13,13 +17,18 @@ describe("convertAbortError", () => {
       for (const given of [signal, undefined]) assert.equal(convertAbortError(error, given), error);
   });
 
-  it("returns CANCELLED after a cancellation, whatever the interrupted work threw", () => {
+  it("returns CANCELLED after a cancellation, with any error of the interrupted work", () => {
     for (const error of [stopped.reason, new Failure("CLOUD_UNREACHABLE", "x"), "just text"]) {
       const found = convertAbortError(error, stopped);
       assert.ok(found instanceof Failure);
       assert.equal(found.code, "CANCELLED");
       assert.equal(found.exitCode, 130);
     }
+  });
+
+  it("returns a failure unchanged that happened before the cancellation", () => {
+    const error = keepDespiteStop(new Failure("FAILED", "x"));
+    assert.equal(convertAbortError(error, stopped), error);
   });
 
   it("returns the error unchanged if a cancellation cannot be its cause", () => {

@@ -78,6 +78,8 @@ describe("frozen values of a cluster", () => {
         ...new Set([
           // The default of `mode` with kube-router differs from the assumed value.
           ...["name", "kubernetes.version", "kubernetes.kubeProxy.mode"],
+          // Recorded, but not refused.
+          "loadBalancer.provider",
           ...refused.map(({ path }) =>
             path
               .replace(/^podNetwork\..*/, "podNetwork")
@@ -187,7 +189,7 @@ describe("frozen values of a cluster", () => {
   for (const [path, sentence] of [
     [
       "operator.caCertificate",
-      /this run knows none: .*as `cacert` in clouds\.yaml or as OS_CACERT, and where a public/,
+      /this run has none: .*as `cacert` in clouds\.yaml or as OS_CACERT; if the cloud now/,
     ],
     [
       "operator.clientCertificate",

@@ -131,7 +131,7 @@ describe("existing servers", () => {
       [`urn:pulumi:dev::stackadm::stackadm:index:Cluster$${type}::${urn}`]: { type, outputs },
     });
     /** Sets mocks of the engine: its only answer is the content of the state. */
-    const begin = (stdin: unknown, preview: boolean, outputs: object = {}): Promise<void> =>
+    const begin = (serverId: string, preview: boolean, outputs: object = {}): Promise<void> =>
       pulumi.runtime.setMocks(
         {
           newResource: ({ name, inputs }) => ({ id: name, state: inputs as object }),
@@ -141,7 +141,9 @@ describe("existing servers", () => {
                 id: "a",
                 ...outputs,
               }),
-              ...held("dev-a-0-prepare", "command:remote:Command", { stdin }),
+              ...held("dev-a-0-prepare", "command:remote:Command", {
+                create: `prepare \\\n  SERVER_ID=${serverId}`,
+              }),
             },
           }),
         },
@@ -165,14 +167,14 @@ describe("existing servers", () => {
     );
 
     it("lose their mark after a script succeeded on them, but not in a preview", async () => {
-      await begin("SERVER_ID='a'\n", true);
+      await begin("a", true);
       assert.deepEqual([await failed(), removed()], [false, 0]);
-      await begin("SERVER_ID='a'\n", false);
+      await begin("a", false);
       assert.deepEqual([await failed(), removed()], [false, 1]);
     });
 
     it("stay failed if scripts ran on other servers only", async () => {
-      await begin("SERVER_ID='b'\n", false);
+      await begin("b", false);
       assert.deepEqual([await failed(), removed()], [true, 0]);
     });
 
@@ -184,7 +186,7 @@ describe("existing servers", () => {
         ["shutoff", "MIGRATING", undefined],
         [undefined, "MIGRATING", undefined],
       ] as const) {
-        await begin("SERVER_ID='a'\n", false, { powerState: recorded });
+        await begin("a", false, { powerState: recorded });
         const servers = [{ id: "a", name: "dev-a-0", status, metadata: mark }];
         cloud.on("GET /compute/servers/detail", { body: { servers } });
         const found = await findServers("dev", fakeProject, localContextOf(cloud.environment()));

@@ -15,9 +15,9 @@ describe("localContextOf", () => {
     } finally {
       await cloud.close();
     }
-    const nobody = localContextOf({ HOME: "/nowhere" });
-    await assert.rejects(nobody.connect());
-    assert.equal(nobody.agentSocket, undefined);
+    const unconfigured = localContextOf({ HOME: "/nowhere" });
+    await assert.rejects(unconfigured.connect());
+    assert.equal(unconfigured.agentSocket, undefined);
     const { files } = localContextOf({ XDG_CACHE_HOME: "/c" });
     assert.deepEqual(files, { directory: undefined, cache: "/c/stackadm/manifests" });
   });
@@ -43,7 +43,7 @@ describe("localContextOf", () => {
         privateKey: caCertificate,
       });
       assert.equal(localContextOf(cloud).clientCertificate, undefined);
-      assert.throws(() => localContextOf({ ...cloud, OS_CACERT: `${file}.no` }), /no such file/);
+      assert.throws(() => localContextOf({ ...cloud, OS_CACERT: `${file}.no` }), /it does not exist/);
     } finally {
       rmSync(directory, { recursive: true });
     }

@@ -187,11 +187,11 @@ describe("clouds.yaml", () => {
       };
       assert.match(
         invalid({ cacert: "$NOWHERE/ca" }),
-        /cloud's certificate \(cacert: \$NOWHERE\/ca\) needs the variable \$NOWHERE, which is not set/,
+        /cloud's certificate \(cacert\) needs the variable \$NOWHERE, which is not set/,
       );
       assert.match(
         invalid({ cert: "/not/there", key: join(folder.path, "key") }),
-        /^The client certificate \(cert\) cannot be read: ENOENT/,
+        /^The file '\/not\/there' of the client certificate \(cert\) cannot be read: it does not exist\.$/,
       );
     });
   });

@@ -91,7 +91,7 @@ describe("checkSuppliedCredential", () => {
     await assert.rejects(ask(), (error) => error instanceof CloudError && error.status === 503);
   });
 
-  it("refuses a credential of another project, whatever its roles", async () => {
+  it("refuses a credential of another project with any roles", async () => {
     answers({ project: "other", roles: [] });
     assert.deepEqual(await ask(), [
       `problem credential.id: the application credential 5d6a belongs to project other, but the cluster is created in project ${fakeProject}; sign in to that project, and ${make}`,

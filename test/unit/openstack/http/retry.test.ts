@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { HttpAnswer } from "../../../../openstack/http/http-exchange.js";
 import {
+  defaultRetryClock,
   parseRetryAfter,
   maximumTries,
   retryRequest,
@@ -40,6 +41,27 @@ async function ask(
   assert.equal(tried.times, asked);
   return { ...tried, waits, said };
 }
+
+describe("retryRequest after a stop request", () => {
+  const options = { what: "GET compute /servers", repeatable: true };
+  const busy = answer(503, { "retry-after": "60" });
+
+  it("ends the wait that the cloud requested, and returns the last answer", async () => {
+    const stop = new AbortController();
+    const clock = { ...defaultRetryClock, signal: stop.signal };
+    const onWait = (): void => void setImmediate(() => stop.abort());
+    const began = Date.now();
+    const tried = await retryRequest(() => Promise.resolve(busy), options, { ...clock, onWait });
+    assert.deepEqual(tried, { outcome: { answer: busy }, times: 1 });
+    assert.ok(Date.now() - began < 30_000);
+  });
+
+  it("sends a request only once", async () => {
+    const clock = { ...defaultRetryClock, signal: AbortSignal.abort() };
+    const tried = await retryRequest(() => Promise.resolve(busy), options, clock);
+    assert.deepEqual(tried, { outcome: { answer: busy }, times: 1 });
+  });
+});
 
 describe("retryRequest", () => {
   it("doubles the delay each time, for five tries", async () => {

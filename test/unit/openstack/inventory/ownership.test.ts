@@ -82,9 +82,12 @@ describe("getOwnership", () => {
     assert.equal(getOwnership(another), undefined);
   });
 
-  it("returns an empty identity for objects of a release without identities", () => {
-    const old = object({ kind: "network", tags: ["stackadm-cluster=dev"] });
-    assert.equal(getOwnership(old)?.mark.identity, "");
+  it("returns nothing for a cluster's name without an identity", () => {
+    for (const more of [[], ["stackadm-identity=dev"]])
+      assert.equal(
+        getOwnership(object({ kind: "network", tags: ["stackadm-cluster=dev", ...more] })),
+        undefined,
+      );
   });
 
   it("returns the identity from every field that contains it, for any cluster name", () => {
