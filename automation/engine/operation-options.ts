@@ -299,6 +299,11 @@ export type StatusResult = {
   /** Problems that stop the cluster now or later. Each sentence says what to do. */
   readonly warnings: readonly string[];
   readonly machines: readonly MachineStatus[];
+  /**
+   * Servers that do not run, and objects of the state that the cloud does not have. Each sentence
+   * names the repair.
+   */
+  readonly cloudProblems: readonly string[];
 } & (
   | { readonly verification: Verification; readonly problem?: undefined }
   | { readonly verification?: undefined; readonly problem: Failure }
