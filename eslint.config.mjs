@@ -44,7 +44,7 @@ const mayImport = {
 const packagesMayImport = {
   toolchain: ["base"],
   lab: ["base"],
-  tools: ["base", "components", "automation", "lab"],
+  tools: ["base", "components", "automation", "lab", "test"],
   bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "tools", "test"],
 };
 /**
