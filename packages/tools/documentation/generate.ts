@@ -9,17 +9,25 @@ import { commandsPage } from "./command-page.js";
 import { jsonSchema, leaves, stackFileSchema } from "./config-schema.js";
 import { configurationPages } from "./configuration-pages.js";
 import { failuresPage } from "./failure-page.js";
+import { listPictures } from "./pictures/list-pictures.js";
 import { stepsPage } from "./step-page.js";
 
 /*
- * Writes the generated pages below docs/reference and docs/config.schema.json. With `--check`,
- * writes nothing and fails if a file is outdated.
+ * Writes the generated pages below docs/reference, docs/config.schema.json and the pictures in
+ * docs/pictures. With `--check`, writes nothing and fails if a file is outdated.
  */
 
 const docs = join(getPackageRoot(), "docs");
 
-/** Returns the generated files with their texts. Paths are relative to `docs`. */
-function generatedFiles(): readonly (readonly [string, string])[] {
+/** Generated file. */
+interface GeneratedFile {
+  /** Path relative to `docs`. */
+  readonly name: string;
+  readonly render: () => Promise<string>;
+}
+
+/** Returns the generated pages and the schema, with their texts. */
+function generatedPages(): readonly (readonly [string, string])[] {
   return [
     ...configurationPages(leaves(jsonSchema())).map(
       ([file, text]) => [join("reference", "configuration", file), text] as const,
@@ -31,6 +39,15 @@ function generatedFiles(): readonly (readonly [string, string])[] {
     [join("reference", "support-matrix.md"), renderEvidencePage(supportSections, readEvidence())],
   ];
 }
+
+/** Returns the generated files. The pictures come last, because they take the longest. */
+const generatedFiles = (): readonly GeneratedFile[] => [
+  ...generatedPages().map(([name, text]) => ({
+    name,
+    render: () => formatted(text, join(docs, name)),
+  })),
+  ...listPictures().map(({ file, draw }) => ({ name: join("pictures", file), render: draw })),
+];
 
 async function formatted(text: string, file: string): Promise<string> {
   return format(text, { ...(await resolveConfig(file)), filepath: file });
@@ -46,9 +63,9 @@ const currentText = (file: string): string | undefined => {
 };
 
 async function main(check: boolean): Promise<void> {
-  for (const [name, text] of generatedFiles()) {
+  for (const { name, render } of generatedFiles()) {
     const file = join(docs, name);
-    const wanted = await formatted(text, file);
+    const wanted = await render();
     if (currentText(file) === wanted) continue;
     if (check) throw new Error(`docs/${name} is stale; run npm run docs`);
     mkdirSync(dirname(file), { recursive: true });
