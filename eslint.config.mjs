@@ -44,8 +44,8 @@ const mayImport = {
 const packagesMayImport = {
   toolchain: ["base"],
   lab: ["base"],
-  bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "test"],
-  tools: ["base", "components", "automation", "lab", "bench"],
+  tools: ["base", "components", "automation", "lab", "bench", "test"],
+  bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "tools", "test"],
 };
 /**
  * What each folder inside these may import, the lowest folder first. Other files may import all. A name

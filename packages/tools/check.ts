@@ -73,7 +73,7 @@ export function listChecks(root: string): Check[] {
       ? [
           {
             name: "generated documentation is fresh",
-            expected: 5,
+            expected: 15,
             command: [process.execPath, "--import", "tsx", docs, "--check"] as const,
           },
         ]

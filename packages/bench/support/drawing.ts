@@ -1,14 +1,25 @@
+import { renderPicture, type Shape, type Tone } from "../../tools/documentation/pictures/svg.js";
+import { estimateTextWidth } from "../../tools/documentation/pictures/text-width.js";
 import type { BenchComparison } from "./records.js";
 import { getMedian } from "./statistics.js";
 
-const [margin, labels, row, width] = [16, 190, 22, 900];
-const colors = ["#8a8a8a", "#2a6fdb", "#d97706"];
+const [width, margin, gap, seconds, size] = [720, 20, 8, 44, 11];
+const bar = { height: 10, step: 12 };
+const tones: readonly Tone[] = ["neutral", "blue", "amber", "violet"];
 
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-
-const text = (x: number, y: number, content: string, more = ""): string =>
-  `<text x="${x}" y="${y}" font-family="sans-serif" font-size="12" ${more}>${escaped(content)}</text>`;
+/** Draws the names of the columns in the colours of their bars. */
+function drawLegend(columns: BenchComparison["columns"], left: number): Shape[] {
+  let x = left;
+  return columns.flatMap(({ name }, index): Shape[] => {
+    const text = `${name}, s`;
+    const [place, tone] = [x, tones[index] ?? "neutral"];
+    x += estimateTextWidth(text, size) + 40;
+    return [
+      { kind: "box", x: place, y: margin, width: 12, height: 12, corner: 3, tone, fill: "solid" },
+      { kind: "label", x: place + 18, y: margin + 10, text, size },
+    ];
+  });
+}
 
 /**
  * Draws an SVG with a bar for each moment and column. The bar's length is the median of the seconds
@@ -20,29 +31,41 @@ export function drawPhases({ columns }: Pick<BenchComparison, "columns">): strin
     getMedian((columns[column]?.runs ?? []).flatMap((run) => run[name] ?? []));
   const ordered = names.sort((one, other) => of(one, 0) - of(other, 0));
   const most = Math.max(1, ...ordered.flatMap((name) => columns.map((_, at) => of(name, at))));
-  const scale = (width - labels - 4 * margin) / most;
-  const height = (row * columns.length) / 2 + 8;
-  const bars = ordered.flatMap((name, index) => {
-    const top = 3 * margin + index * height;
+  const left = margin + Math.max(...ordered.map((name) => estimateTextWidth(name, size))) + gap;
+  const scale = (width - left - margin - seconds) / most;
+  const step = columns.length * bar.step + gap;
+  const top = margin + 30;
+  const bars = ordered.flatMap((name, index): Shape[] => {
+    const y = top + index * step;
+    const middle = y + (columns.length * bar.step) / 2;
     return [
-      text(labels, top + height / 2, name, 'text-anchor="end"'),
-      ...columns.map((_, at) => {
-        const [seconds, y] = [of(name, at), top + (at * row) / 2];
-        const long = Math.round(seconds * scale);
-        return (
-          `<rect x="${labels + 8}" y="${y}" width="${long}" height="${row / 2 - 1}" fill="${colors[at] ?? "#000"}"/>` +
-          text(labels + 12 + long, y + row / 2 - 2, seconds.toFixed(1), 'fill="#555"')
-        );
+      { kind: "label", x: left - gap, y: middle + 3, text: name, size, anchor: "end" },
+      ...columns.flatMap((_, at): Shape[] => {
+        const [value, place] = [of(name, at), y + at * bar.step];
+        const area = { x: left, y: place, width: value * scale, height: bar.height, corner: 2 };
+        return [
+          { kind: "box", ...area, tone: tones[at] ?? "neutral", fill: "solid" },
+          {
+            kind: "label",
+            x: left + value * scale + 5,
+            y: place + 9,
+            text: value.toFixed(1),
+            size: 9.5,
+            color: "faint",
+          },
+        ];
       }),
     ];
   });
-  const legend = columns.map(({ name }, at) =>
-    text(labels + 8 + at * 160, margin + 8, `${name}, s`, `fill="${colors[at] ?? "#000"}"`),
-  );
-  const tall = Math.round(3 * margin + ordered.length * height + margin);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${tall}" viewBox="0 0 ${width} ${tall}">
-<rect width="100%" height="100%" fill="#fff"/>
-${[...legend, ...bars].join("\n")}
-</svg>
-`;
+  const described = ordered.map((name) => {
+    const values = columns.map((column, at) => `${column.name} ${of(name, at).toFixed(1)} s`);
+    return `${name}: ${values.join(", ")}.`;
+  });
+  return renderPicture({
+    title: "Seconds until each moment of an `up`",
+    description: described.join(" "),
+    width,
+    height: top + ordered.length * step + margin - gap,
+    shapes: [...drawLegend(columns, left), ...bars],
+  });
 }

@@ -13,13 +13,14 @@ import { environmentPage } from "./environment-page.js";
 import { eventsPage, outputLineJsonSchema } from "./event-page.js";
 import { failuresPage } from "./failure-page.js";
 import { insertNumbers, performanceChart, performancePage } from "./performance-page.js";
+import { listPictures } from "./pictures/list-pictures.js";
 import { reliabilityPage } from "./reliability-page.js";
 import { stepsPage } from "./step-page.js";
 
 /*
- * Writes the generated pages below docs/reference, the JSON schemas in docs, and the numbers in the
- * README of the benchmarks. With `--check`,
- * writes nothing and fails if a file is outdated.
+ * Writes the generated pages below docs/reference, the JSON schemas in docs, the pictures in
+ * docs/pictures, and the numbers in the README of the benchmarks. With `--check`, writes nothing and
+ * fails if a file is outdated.
  */
 
 const docs = join(getPackageRoot(), "docs");
@@ -37,8 +38,15 @@ function performanceFiles(): readonly (readonly [string, string])[] {
   ];
 }
 
-/** Returns the generated files with their texts. Paths are relative to `docs`. */
-function generatedFiles(): readonly (readonly [string, string])[] {
+/** Generated file. */
+interface GeneratedFile {
+  /** Path relative to `docs`. */
+  readonly name: string;
+  readonly render: () => Promise<string>;
+}
+
+/** Returns the generated pages and the schema, with their texts. */
+function generatedPages(): readonly (readonly [string, string])[] {
   return [
     ...configurationPages(leaves(jsonSchema())).map(
       ([file, text]) => [join("reference", "configuration", file), text] as const,
@@ -56,6 +64,15 @@ function generatedFiles(): readonly (readonly [string, string])[] {
   ];
 }
 
+/** Returns the generated files. The pictures come last, because they take the longest. */
+const generatedFiles = (): readonly GeneratedFile[] => [
+  ...generatedPages().map(([name, text]) => ({
+    name,
+    render: () => formatted(text, join(docs, name)),
+  })),
+  ...listPictures().map(({ file, draw }) => ({ name: join("pictures", file), render: draw })),
+];
+
 /** Returns the text as prettier writes it. Prettier does not know SVG. */
 async function formatted(text: string, file: string): Promise<string> {
   if (file.endsWith(".svg")) return text;
@@ -72,9 +89,9 @@ const currentText = (file: string): string | undefined => {
 };
 
 async function main(check: boolean): Promise<void> {
-  for (const [name, text] of generatedFiles()) {
+  for (const { name, render } of generatedFiles()) {
     const file = join(docs, name);
-    const wanted = await formatted(text, file);
+    const wanted = await render();
     if (currentText(file) === wanted) continue;
     if (check) throw new Error(`${join("docs", name)} is stale; run npm run docs`);
     mkdirSync(dirname(file), { recursive: true });

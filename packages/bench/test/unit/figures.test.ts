@@ -140,11 +140,13 @@ describe("drawPhases", () => {
       { name: "a & b", runs: [{ "nodes Ready": 20, up: 40 }] },
     ];
     const drawn = drawPhases({ columns });
-    const bars = [...drawn.matchAll(/<rect x="\d+" y="[\d.]+" width="(\d+)"/g)].map(([, long]) =>
-      Number(long),
-    );
+    const bars = [
+      ...drawn.matchAll(/<rect class="\w+-solid"[^>]* width="([\d.]+)" height="10"/g),
+    ].map(([, long]) => Number(long));
     assert.equal(bars.length, 4);
-    assert.deepEqual([bars[1], bars[3]], [bars[2], 2 * (bars[2] ?? 0)]);
+    const [, second = 0, third = 0, fourth = 0] = bars;
+    assert.equal(second, third);
+    assert.ok(Math.abs(fourth - 2 * third) < 0.2, "the file has lengths with one decimal");
     assert.match(drawn, /a &amp; b, s/);
   });
 });
