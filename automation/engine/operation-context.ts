@@ -91,6 +91,8 @@ export class StackOperation {
   readonly #settings: string;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
+  /** Whether an engine was started for the request. Such an engine may have changed something. */
+  #hasStartedEngine = false;
   /** Title of the step that runs now. */
   #step: string | undefined;
   /** Start time of the request, in milliseconds since 1970. */
@@ -222,7 +224,7 @@ export class StackOperation {
   }
 
   requireNotStopped(stop = this.options.signal): void {
-    if (stop?.aborted === true) throw getAbortFailure(stop);
+    if (stop?.aborted === true) throw getAbortFailure(stop, this.#hasStartedEngine);
   }
 
   /**
@@ -305,6 +307,7 @@ export class StackOperation {
     }: { readonly stop: AbortSignal | undefined; readonly worker?: () => ChildProcess | undefined },
   ): Promise<void> {
     let operation: Promise<void> | undefined;
+    this.#hasStartedEngine = true;
     await withStackSettings(this.place(), stop, async () => {
       await new Promise<void>((begun) => {
         // The first message shows that the engine has read the settings. The lock on the settings

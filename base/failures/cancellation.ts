@@ -25,14 +25,21 @@ const mayBeCausedByStop = (error: unknown): boolean =>
 /** Returns the error, or CANCELLED if a stop caused it. */
 export const convertAbortError = (error: unknown, signal?: AbortSignal): unknown =>
   signal?.aborted === true && mayBeCausedByStop(error)
-    ? new Failure("CANCELLED", "Stopped on request. What was done is kept.")
+    ? createStoppedError()
     : error;
+
+const createStoppedError = (): Failure =>
+  new Failure("CANCELLED", "Stopped on request. What was done is kept.");
 
 /**
  * Returns the failure with which aborted work ends. The failure is the signal's reason, for example
  * a lost lock. If the reason is not a Failure, returns CANCELLED.
+ *
+ * @param hasWorked whether the work may have changed something. Default: false
  */
-export const getAbortFailure = ({ reason }: AbortSignal): Failure =>
-  reason instanceof Failure
-    ? reason
+export function getAbortFailure({ reason }: AbortSignal, hasWorked = false): Failure {
+  if (reason instanceof Failure) return reason;
+  return hasWorked
+    ? createStoppedError()
     : new Failure("CANCELLED", "Stopped on request before anything was changed.");
+}

@@ -90,7 +90,7 @@ describe("the confirmation of `stackadm destroy`", function () {
     const { code, out } = await operator.type("dev\n", "destroy");
     assert.equal(code, 0);
     assert.match(out, /^Nothing of cluster 'dev' is left/m);
-    assert.deepEqual(operator.engine.operations(), ["destroy"]);
+    assert.deepEqual(operator.engine.operations(), ["destroy", "destroy"]);
   });
 
   it("requires the names of all clusters of the stack", async () => {

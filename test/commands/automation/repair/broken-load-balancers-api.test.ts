@@ -83,7 +83,7 @@ describe("a load balancer in ERROR in front of the cluster's API", function () {
   it("is deleted after the destroy of the cluster's Services", async () => {
     await embedder.service().destroy("dev", { onNote });
     assert.deepEqual(deletions, [["destroy", "hold"]]);
-    assert.deepEqual(embedder.engine.operations(), ["destroy", "hold", "destroy"]);
+    assert.deepEqual(embedder.engine.operations(), ["destroy", "hold", "destroy", "destroy"]);
     const [first, last] = embedder.engine.calls().filter((call) => call.startsWith("destroy"));
     assert.match(first ?? "", new RegExp(`--target \\S+${object}::web .*--target-dependents`));
     assert.equal(first?.split("--target ").length, 2, "and nothing else");

