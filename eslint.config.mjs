@@ -15,7 +15,7 @@ const nestedApply = {
 };
 const applyInTests = {
   selector: "CallExpression[callee.property.name='apply']",
-  message: "An assertion inside apply passes whatever the value is: await value(output).",
+  message: "An assertion inside apply passes with any value: await value(output).",
 };
 const commandOnlyInRemoteScript = {
   name: "@pulumi/command",
@@ -38,17 +38,17 @@ const mayImport = {
   automation: ["base", "openstack", "components"],
 };
 /**
- * What each package may import of the product and of the packages above it. The product imports
- * none of them. The tests of a package may import all, as those of the product.
+ * Folders of the product and earlier packages in this list that each package may import. The
+ * product imports no package. Tests may import everything.
  */
 const packagesMayImport = {
   toolchain: ["base"],
   lab: ["base"],
-  tools: ["base", "components", "automation", "lab"],
-  bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "tools", "test"],
+  bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "test"],
+  tools: ["base", "components", "automation", "lab", "bench"],
 };
 /**
- * The same of the folders in these, the lowest first. The files beside them may import all. A name
+ * What each folder inside these may import, the lowest folder first. Other files may import all. A name
  * with an ending is such a file.
  */
 const insideMayImport = {

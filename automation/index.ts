@@ -5,7 +5,7 @@ export type { CloudObject, CloudObjectKind as Kind } from "../openstack/inventor
 export type { OwnedObject as Orphan } from "../openstack/inventory/marked-objects.js";
 export type { QuotaRequirement as QuotaUse } from "../openstack/checks/quotas.js";
 export type { ClusterSpec } from "../components/config/cluster-spec.js";
-export type { Piece, Toolchain } from "./toolchain/toolchain.js";
+export type { Toolchain, ToolchainProgram as Piece } from "./toolchain/toolchain.js";
 export type { Backup, BackupDescription, BackupFile } from "./backup/backup-files.js";
 export {
   createBackupService,

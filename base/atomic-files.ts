@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -19,7 +20,8 @@ function writeAside<T>(
   moveIntoPlace: (aside: string) => T,
 ): T {
   mkdirSync(dirname(file), { recursive: true, mode: folderMode });
-  const aside = `${file}.${process.pid}.part`;
+  // Two containers that share the folder may have the same PID, so the name is random.
+  const aside = `${file}.${randomUUID()}.part`;
   try {
     writeFileSync(aside, content, { mode });
     return moveIntoPlace(aside);

@@ -1,4 +1,7 @@
-import { readFileSync, readlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { hostname, uptime } from "node:os";
+import { join } from "node:path";
 import { isSystemError } from "./failures/expected-errors.js";
 
 /** Properties that distinguish a process from a later process with the same PID. */
@@ -26,6 +29,23 @@ export function readProcessIdentity(pid: number): ProcessIdentity | undefined {
   }
 }
 
+/**
+ * Returns the name of a process, or the path of its program on systems without /proc. Returns
+ * undefined if the process does not exist.
+ */
+export function readProcessName(pid: number, proc = "/proc"): string | undefined {
+  try {
+    if (existsSync(join(proc, "self")))
+      return readFileSync(join(proc, pid.toString(), "comm"), "utf8").trim();
+    const words = ["-o", "comm=", "-p", pid.toString()];
+    return execFileSync("ps", words, { encoding: "utf8", timeout: 10_000, stdio: "pipe" }).trim();
+  } catch (error) {
+    // `ps` exits with 1 if the process does not exist.
+    if (isSystemError(error) || (error as { status?: unknown }).status === 1) return undefined;
+    throw error;
+  }
+}
+
 /** Scope in which a PID is unique: one boot of one machine, and one PID namespace. */
 export interface PidScope {
   readonly boot: string;
@@ -40,10 +60,11 @@ export interface PidScope {
 
 /**
  * Returns the scope in which this process's PID is unique. Returns undefined if the system does not
- * provide /proc.
+ * provide /proc, for example on macOS, or if /proc shows the processes of another PID namespace.
  */
 export function readPidScope(): PidScope | undefined {
   try {
+    if (readlinkSync("/proc/self") !== process.pid.toString()) return undefined;
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     const namespace = readlinkSync("/proc/self/ns/pid");
     const machine = machineId();
@@ -75,8 +96,77 @@ const outside = "pid:[4026531836]";
  * runs. Returns false in containers, because containers of one image have the same machine ID even
  * on different machines.
  */
-export const isEarlierBoot = (there: PidScope, here: PidScope): boolean =>
+const isEarlierBoot = (there: PidScope, here: PidScope): boolean =>
   there.machine !== undefined &&
   there.machine === here.machine &&
   there.boot !== here.boot &&
   [there, here].every(({ namespace }) => namespace === outside);
+
+/** Process of any machine, as recorded in a file that several machines and containers may share. */
+export interface ProcessReference {
+  readonly pid: number;
+  /** Start time of the process, in clock ticks after boot. */
+  readonly started: string;
+  readonly host: string;
+  /** Time at which the process was recorded, in milliseconds since 1970. */
+  readonly at: number;
+  /** Scope of the PID. Undefined on systems without /proc. */
+  readonly place?: PidScope | undefined;
+}
+
+/** Returns a reference to the process with this PID. Undefined without /proc or the process. */
+export function referTo(pid: number): ProcessReference | undefined {
+  const [facts, place] = [readProcessIdentity(pid), readPidScope()];
+  if (!facts || !place) return undefined;
+  return { pid, started: facts.started, host: hostname(), at: Date.now(), place };
+}
+
+/** Returns a reference to this process, also on systems without /proc. */
+export const referToSelf = (): ProcessReference =>
+  referTo(process.pid) ?? { pid: process.pid, started: "", host: hostname(), at: Date.now() };
+
+/** Host and scope from which a process checks whether another process has ended. */
+export interface ObservationPlace {
+  readonly place: PidScope | undefined;
+  readonly host: string;
+  /** Boot time of this machine, in milliseconds since 1970. */
+  readonly booted: number;
+}
+
+export const currentPlace = (): ObservationPlace => ({
+  place: readPidScope(),
+  host: hostname(),
+  booted: Date.now() - uptime() * 1_000,
+});
+
+/** Returns whether the process belongs to this boot of this machine and to this PID namespace. */
+export const isInSamePlace = (
+  { host, place }: ProcessReference,
+  here: ObservationPlace = currentPlace(),
+): boolean =>
+  place !== undefined &&
+  place.boot === here.place?.boot &&
+  place.namespace === here.place.namespace &&
+  host === here.host;
+
+/**
+ * Returns whether a recorded process runs. A PID says nothing about a process of another host or of
+ * another PID namespace, so the result for such a process is "unknown". The result is "dead" if the
+ * PID does not exist, if the PID belongs to another process, or if the machine was rebooted.
+ */
+export function checkProcess(
+  process: ProcessReference,
+  here: ObservationPlace = currentPlace(),
+): "alive" | "dead" | "unknown" {
+  if (isInSamePlace(process, here))
+    return readProcessIdentity(process.pid)?.started === process.started ? "alive" : "dead";
+  // Copies of a virtual machine may have the same machine ID. But two copies do not have both the
+  // same name and the same boot time.
+  return here.place !== undefined &&
+    process.place !== undefined &&
+    isEarlierBoot(process.place, here.place) &&
+    process.host === here.host &&
+    process.at < here.booted
+    ? "dead"
+    : "unknown";
+}

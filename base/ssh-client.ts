@@ -190,7 +190,7 @@ export async function runRemoteCommand(
  * Result of a login test: successful login to the machine, unexpected host key, successful login
  * only to the proxy, or no login.
  */
-export type LoginProbeResult = "itself" | "wrong host key" | "the proxy alone" | "nobody";
+export type LoginProbeResult = "itself" | "wrong host key" | "the proxy alone" | "no answer";
 
 /** Logs in and disconnects. Uses the connection `stream` if it is set. */
 async function touch(...login: Parameters<typeof logIn>): Promise<"itself"> {
@@ -215,7 +215,7 @@ export async function probeLogin(
     return await touch({ ...target, ...agent }, stream);
   } catch (error) {
     if (error instanceof HostKeyMismatch) return "wrong host key";
-    return hop && !stream ? "the proxy alone" : "nobody";
+    return hop && !stream ? "the proxy alone" : "no answer";
   } finally {
     hop?.destroy();
   }

@@ -142,7 +142,7 @@ export class Cluster extends Component {
     );
     this.identity = this.make(ClusterIdentity, "identity", { protect: spec.protect }).identity;
     const { timeoutFactor } = spec;
-    const failed = UnreachableServers.of(operator, found, { ...spec.ssh, timeoutFactor });
+    const failed = UnreachableServers.forRun(operator, found, { ...spec.ssh, timeoutFactor });
     const version = () => readVersionBeforeUpgrade(name);
     const ground = this.ground(spec, { cloud, frozen, operator, failed, version });
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
@@ -204,7 +204,7 @@ export class Cluster extends Component {
     const { spec, plan, cloud, frozen, firewall, operator, version } = ground;
     const endpoint = this.endpoint(ground);
     const machines = this.machineSettings(ground);
-    const turns = Rollout.of(spec, cloud, version);
+    const turns = Rollout.forRun(spec, cloud, version);
     const encrypted = operator?.encrypted ?? false;
     const group = (planned: PlannedGroup): [string, RolloutGroupArgs] => [
       planned.component,
@@ -223,15 +223,16 @@ export class Cluster extends Component {
     const { first } = controlPlane;
     // Scripts that remove other machines may connect through the endpoint. The first control plane
     // therefore joins the endpoint before all other machines.
-    endpoint.admit(first);
-    const after = { dependsOn: [...endpoint.reserved] };
+    endpoint.addControlPlane(first);
+    const after = { dependsOn: [...endpoint.fixedAddressResources] };
     const separate = createSeparateGroups(plan.separate, (type, planned) =>
       this.make(type, ...group(planned), after),
     );
     const { bastion, etcd } = separate;
     const access = this.access(ground, { controlPlane, bastion, endpoint });
-    for (const [, one] of listSeparateGroups(separate)) one.form?.(spec, access);
-    const facts = controlPlane.form({ spec, frozen, machines, endpoint, access, etcd, turns });
+    for (const [, one] of listSeparateGroups(separate)) one.formCluster?.(spec, access);
+    const forming = { spec, frozen, machines, endpoint, access, etcd, turns };
+    const facts = controlPlane.formCluster(forming);
     const pools = others.map((planned) => this.make(WorkerPool, ...group(planned), after));
     const joins = pools.flatMap((pool) =>
       pool.join({ spec, machines, endpoint, access, controlPlane, facts }),
@@ -244,7 +245,7 @@ export class Cluster extends Component {
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
     const balancer = this.balancer(ground, members, after);
     const versions = [...controlPlane.scripts, ...joins].map((script) =>
-      pulumi.unsecret(script.fact("kubernetes")),
+      pulumi.unsecret(script.getStableResult("kubernetes")),
     );
     return {
       controlPlane,
@@ -318,8 +319,8 @@ export class Cluster extends Component {
     const { controlPlane, bastion, endpoint } = given;
     const { machine } = bastion?.member ?? controlPlane.first;
     if (!bastion && endpoint instanceof FloatingIpEndpoint)
-      return controlPlane.at(endpoint.outside);
-    const floatingIp = { given: spec.ssh.floatingIp, after: endpoint.madeBefore };
+      return controlPlane.getConnections(endpoint.externalHost);
+    const floatingIp = { given: spec.ssh.floatingIp, after: endpoint.floatingIpResources };
     const wanted = { ...network.outside, ...floatingIp, portId: machine.portId };
     // Without an external network there is no floating IP, and SSH connects to the machine's own
     // address. The floating IPs of a bastion and of a control plane have different resource names.
@@ -327,7 +328,7 @@ export class Cluster extends Component {
     // old floating IP to reach machines that the same run removes.
     const name = bastion ? "bastion-access" : "access";
     const { address } = countSshFloatingIps(spec) ? this.make(EntryAddress, name, wanted) : machine;
-    return bastion ? bastion.at(address, spec) : controlPlane.at(address);
+    return bastion ? bastion.getConnections(address, spec) : controlPlane.getConnections(address);
   }
 
   private addons(

@@ -19,7 +19,7 @@ export async function refuseClusterRename(name: string, file: string): Promise<v
   throw createConfigError(file, [
     {
       path: "cluster.name",
-      message: `${living} cannot become ${name} while the cluster lives, which would be deleted with its data for one called ${name}; write ${living} again, or use another stack for another cluster`,
+      message: `${living} cannot become ${name} while the cluster exists: Pulumi would delete it with its data and create another one; write ${living} again, or use another stack for another cluster`,
     },
   ]);
 }

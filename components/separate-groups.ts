@@ -13,7 +13,7 @@ type SeparateGroup = MachineGroup & {
    * Creates the resources that run the group's scripts. Called before the control planes create
    * their resources.
    */
-  readonly form?: (spec: ClusterSpec, access: MachineConnections) => void;
+  readonly formCluster?: (spec: ClusterSpec, access: MachineConnections) => void;
 };
 
 /** Constructor of a component with a group of machines that are not nodes. */

@@ -135,7 +135,7 @@ export class NewBackup {
    * Completes the backup. Writes all files to the disk before the directory gets its final name. A
    * directory with its final name is therefore complete, even after a power failure.
    */
-  async end(description: Omit<BackupDescription, "format">): Promise<Backup> {
+  async complete(description: Omit<BackupDescription, "format">): Promise<Backup> {
     const whole = { format: 1, ...description } as const;
     await this.write(descriptionFile, async (into) => {
       await pipeline(Readable.from([`${JSON.stringify(whole, undefined, 2)}\n`]), into);
@@ -147,12 +147,12 @@ export class NewBackup {
   }
 
   /** Deletes an incomplete file of the backup. */
-  forget(file: string): void {
+  deleteFile(file: string): void {
     rmSync(this.path(file), { force: true });
   }
 
   /** Deletes the incomplete backup. */
-  drop(): void {
+  discard(): void {
     rmSync(this.#growing, { recursive: true, force: true });
   }
 
@@ -175,7 +175,7 @@ const pageBytes = 512;
  * Returns whether a snapshot of etcd is complete: its last 32 bytes must be the SHA-256 of all
  * bytes before them.
  */
-export async function isWholeSnapshot(path: string): Promise<boolean> {
+export async function isCompleteSnapshot(path: string): Promise<boolean> {
   const { size } = statSync(path);
   const end = size - digestBytes;
   if (end <= 0 || end % pageBytes !== 0) return false;

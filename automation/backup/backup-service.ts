@@ -117,7 +117,7 @@ async function withCluster<T>(
     if (state === undefined)
       throw new Failure("STACK_NOT_FOUND", `The backend has no stack '${stack}'.`);
     const outputs = parseOutputs(await readOutputs(run.access));
-    machines = await ClusterMachines.of(run, outputs);
+    machines = await ClusterMachines.forStack(run, outputs);
     options.killSignal?.addEventListener("abort", end);
     return await work({ run, state, outputs, machines });
   } catch (error) {

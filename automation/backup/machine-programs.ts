@@ -92,7 +92,7 @@ export class ClusterMachines {
     ),
   ) {}
 
-  static async of(run: StackOperation, outputs: ClusterOutputs): Promise<ClusterMachines> {
+  static async forStack(run: StackOperation, outputs: ClusterOutputs): Promise<ClusterMachines> {
     // The settings may be invalid, or absent because a custom program defines the cluster. A backup
     // must be possible in these cases, so the backup uses the default login name.
     const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
@@ -104,7 +104,7 @@ export class ClusterMachines {
    * Runs the program on the machine. Throws SSH_UNREACHABLE or HOST_KEY_MISMATCH. If the script
    * fails, throws COMMAND_FAILED with the script's reason.
    */
-  async do(
+  async runOnMachine(
     machine: MachineOutput,
     task: MachineProgram,
     streams: RemoteCommandStreams,
@@ -126,7 +126,7 @@ export class ClusterMachines {
     if (code === undefined)
       throw new Failure(
         "SSH_UNREACHABLE",
-        `The connection to ${machine.name} ended before the script did.`,
+        `The connection to ${machine.name} ended before the script ended.`,
       );
     throw new Failure(
       "COMMAND_FAILED",
@@ -136,7 +136,7 @@ export class ClusterMachines {
   }
 
   /** Runs the program on the machine and returns its output. */
-  async ask(
+  async readOutput(
     machine: MachineOutput,
     task: MachineProgram,
     input?: Pick<RemoteCommandStreams, "input">,
@@ -148,7 +148,7 @@ export class ClusterMachines {
         done();
       },
     });
-    await this.do(machine, task, { ...input, output });
+    await this.runOnMachine(machine, task, { ...input, output });
     return Buffer.concat(parts).toString("utf8");
   }
 

@@ -10,7 +10,7 @@ import { getControlPlanes, getEtcdMemberMachines, getEtcdPeerUrl } from "./machi
 import { createRestoreProgram, getErrorMessage, type ClusterMachines } from "./machine-programs.js";
 import { machineStateSchema, type RestorePlan, type MachineReply } from "./restore-plan.js";
 
-type Machines = Pick<ClusterMachines, "ask">;
+type Machines = Pick<ClusterMachines, "readOutput">;
 type Servers = readonly Pick<CloudObject, "id" | "name" | "status">[];
 
 /**
@@ -40,7 +40,7 @@ export async function readMachineStates(
     if (!server) return "gone";
     try {
       return machineStateSchema.parse(
-        JSON.parse(await machines.ask(machine, createRestoreProgram("look"))),
+        JSON.parse(await machines.readOutput(machine, createRestoreProgram("look"))),
       );
     } catch (error) {
       const why = error instanceof Failure ? error.sentence : String(error);
@@ -139,7 +139,7 @@ const stoppedCluster = (error: unknown): Failure =>
   );
 
 const unsettled =
-  "Another restore would treat this one as unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
+  "Another restore would find this restore unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine.";
 
 /**
  * Returns the failure of a restore that fails after files were unpacked and before etcd is stopped.
@@ -187,7 +187,7 @@ async function prepareData(
   requireGoingOn();
   for (const { machine, file, sha256 } of plan.unpack) {
     onDetail?.(`${machine.name}: restoring the files of its former server`);
-    await machines.ask(machine, createRestoreProgram("unpack", sha256), read(plan, file));
+    await machines.readOutput(machine, createRestoreProgram("unpack", sha256), read(plan, file));
   }
   if (plan.members.length === 0) {
     requireGoingOn();
@@ -199,7 +199,7 @@ async function prepareData(
   const revision = revisionAt(Date.now());
   try {
     await onAll(plan.members, (one) =>
-      machines.ask(
+      machines.readOutput(
         one,
         createRestoreProgram("load", token, members, String(bytes), String(revision)),
         read(plan, file),
@@ -209,9 +209,9 @@ async function prepareData(
   } catch (error) {
     // Deletes the loaded data of the snapshot, because these data need as much disk space as etcd's
     // data.
-    await onAll(plan.members, (one) => machines.ask(one, createRestoreProgram("tidy"))).catch(
-      () => undefined,
-    );
+    await onAll(plan.members, (one) =>
+      machines.readOutput(one, createRestoreProgram("tidy")),
+    ).catch(() => undefined);
     throw error;
   }
 }
@@ -227,7 +227,7 @@ async function renewWorkers(
   const [api] = plan.apiServers;
   if (!api) return;
   onDetail?.("registering workers that joined after the backup");
-  const lines = (await machines.ask(api, createRestoreProgram("nodes"))).split("\n");
+  const lines = (await machines.readOutput(api, createRestoreProgram("nodes"))).split("\n");
   const known = new Map(lines.map((line) => [line.split(" ")[0] ?? "", line.split(" ")[1]]));
   const controlPlanes = getControlPlanes(outputs);
   const others = outputs.nodes
@@ -241,8 +241,8 @@ async function renewWorkers(
     others.map(async (node) => {
       try {
         if (known.has(node.name))
-          await machines.ask(api, createRestoreProgram("forget-node", node.name));
-        await machines.ask(node, createRestoreProgram("register"));
+          await machines.readOutput(api, createRestoreProgram("forget-node", node.name));
+        await machines.readOutput(node, createRestoreProgram("register"));
       } catch (error) {
         onNote?.(
           `! ${node.name} is not a node of the cluster yet (${getErrorMessage(error)}): restart kubelet on it.`,
@@ -270,7 +270,7 @@ export async function restoreCluster(
     throw plan.unpack.length > 0 ? afterUnpacking(error, plan) : error;
   });
   const ask = (one: MachineOutput, ...words: readonly string[]): Promise<string> =>
-    withRetries(() => machines.ask(one, createRestoreProgram(...words)), listener);
+    withRetries(() => machines.readOutput(one, createRestoreProgram(...words)), listener);
   const step = (
     text: string,
     which: readonly MachineOutput[],

@@ -6,7 +6,12 @@ import { clusterType } from "../../components/pulumi/cluster-type.js";
 import type { StateExport } from "../pulumi/stack-state.js";
 import { findClusterIdentities } from "../pulumi/stack-state.js";
 import type { ClusterOutputs, MachineOutput } from "../verify/cluster-outputs.js";
-import { isWholeSnapshot, NewBackup, type Backup, type BackupDescription } from "./backup-files.js";
+import {
+  isCompleteSnapshot,
+  NewBackup,
+  type Backup,
+  type BackupDescription,
+} from "./backup-files.js";
 import { getControlPlanes, getEtcdMemberMachines, hasEtcdMachines } from "./machines-by-role.js";
 import {
   createBackupProgram,
@@ -20,7 +25,7 @@ export interface BackupSource {
   readonly stack: string;
   readonly state: StateExport;
   readonly outputs: ClusterOutputs;
-  readonly machines: Pick<ClusterMachines, "do" | "ask">;
+  readonly machines: Pick<ClusterMachines, "runOnMachine" | "readOutput">;
   readonly onDetail?: ((text: string) => void) | undefined;
   /** Throws if the user requested a stop. */
   readonly requireGoingOn: () => void;
@@ -45,7 +50,7 @@ async function standingsOf(
   const asked = await Promise.all(
     getEtcdMemberMachines(outputs).map(async (member): Promise<Standing[]> => {
       try {
-        const standingJson = await machines.ask(member, createBackupProgram("standing"));
+        const standingJson = await machines.readOutput(member, createBackupProgram("standing"));
         return [{ member, ...standingSchema.parse(JSON.parse(standingJson)) }];
       } catch (error) {
         failures.push(getErrorMessage(error));
@@ -80,9 +85,9 @@ async function snapshotOf(
     onDetail?.(`snapshot of etcd on ${member.name}`);
     try {
       const kept = await backup.write(snapshotFile, (output) =>
-        machines.do(member, createBackupProgram("snapshot"), { output }),
+        machines.runOnMachine(member, createBackupProgram("snapshot"), { output }),
       );
-      if (await isWholeSnapshot(backup.path(snapshotFile)))
+      if (await isCompleteSnapshot(backup.path(snapshotFile)))
         return { ...kept, machine: member.name, majority };
       failures.push(`${member.name}: its snapshot is incomplete.`);
     } catch (error) {
@@ -129,11 +134,11 @@ async function archiveOf(
     onDetail?.(`files of ${machine.name}`);
     try {
       const kept = await backup.write(`${machine.name}.tgz`, (output) =>
-        machines.do(machine, createBackupProgram("archive", ...pods), { output }),
+        machines.runOnMachine(machine, createBackupProgram("archive", ...pods), { output }),
       );
       return { ...kept, machine: machine.name };
     } catch (error) {
-      backup.forget(`${machine.name}.tgz`);
+      backup.deleteFile(`${machine.name}.tgz`);
       failures.push(getErrorMessage(error));
     }
   }
@@ -187,7 +192,7 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
     const kept = await backup.write("state.json", (into) =>
       pipeline(Readable.from([JSON.stringify(state)]), into),
     );
-    result = await backup.end({
+    result = await backup.complete({
       takenAt,
       stack,
       cluster: outputs.clusterName,
@@ -198,7 +203,7 @@ export async function takeBackup(source: BackupSource, to: string): Promise<Back
       state: kept,
     });
   } catch (error) {
-    backup.drop();
+    backup.discard();
     throw error;
   }
   if (missing.length > 0) throw withoutArchives(result.directory, missing);

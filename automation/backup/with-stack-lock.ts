@@ -18,7 +18,7 @@ export async function withStackLock(
 ): Promise<void> {
   let ended: { readonly error?: unknown } | undefined;
   try {
-    await run.hold(async (signal) => {
+    await run.hold(async ({ signal }) => {
       try {
         await work(signal);
         ended = {};

@@ -106,7 +106,7 @@ function declareReadCommands(program: Command): void {
   command(
     program,
     "status",
-    "show machines, nodes, etcd and samples as they are now; changes nothing",
+    "show the state of machines, nodes, etcd and samples; changes nothing",
     async () => (await import("./commands/status.js")).runStatusCommand,
   );
   command(
@@ -172,6 +172,7 @@ function declareMaintenanceCommands(program: Command): void {
       false,
     )
     .option("--floating-ips", "with --delete: also delete the floating IPs of its Services", false)
+    .option("--retained", "with --delete: also delete what a destroy kept for the program", false)
     .option(
       "--yes",
       "with --delete: skip confirmation for a cluster that may be running (required then without a terminal or with --json)",

@@ -9,7 +9,7 @@ const exitCodes = `
 Exit codes: 0 success; 1 failed; 2 configuration or usage; 3 the cloud refuses or does not answer;
 4 the stack is locked; 5 the cluster was created but does not work; 6 something would change, or differs, and
 no change was expected; 130 stopped on request.
-Ctrl-C once lets running steps finish; twice stops at once. Run the same command again to continue where it stopped.`;
+Ctrl-C once lets running steps finish; twice stops immediately. Run the same command again to continue where it stopped.`;
 
 function version(): string {
   const text = readFileSync(join(getPackageRoot(), "package.json"), "utf8");

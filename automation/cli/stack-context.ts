@@ -130,7 +130,7 @@ export async function followOperation<Result>(
   try {
     for await (const event of operation.events()) {
       session.emit({ ...event });
-      view.take(event);
+      view.processEvent(event);
     }
     return await operation.result;
   } finally {

@@ -1,6 +1,14 @@
 import { removeClusterFiles } from "../engine/local-cluster-files.js";
 import type { ForeignCredentialFacts } from "../guards/foreign-credentials.js";
-import { isEmptyStack, type StateExport } from "../pulumi/stack-state.js";
+import type { StackOperation } from "../engine/operation-context.js";
+import {
+  createStateChangedError,
+  findIdentityUrns,
+  hasOnlyIdentities,
+  isEmptyStack,
+  readState,
+  type StateExport,
+} from "../pulumi/stack-state.js";
 import type { OperationFacts, OperationStep } from "../steps/step.js";
 
 /** Returns whether the state contained any resource at the beginning of the operation. */
@@ -13,7 +21,7 @@ export const hadNoResources = (facts: OperationFacts): boolean => !hadResources(
  * read. A destroy runs no program, so the process loads no program.
  */
 export function prestartEngineWithoutProgram({ run }: OperationFacts): void {
-  run.getReady({ program: false });
+  run.prestart({ program: false });
 }
 
 /** Deletes a stack without resources, if it exists. */
@@ -21,15 +29,41 @@ export const deleteEmptyStack: OperationStep<OperationFacts, never, StateExport>
   title: "Delete the empty stack",
   detect: ({ state }) => state,
   apply: async ({ run }) => {
-    await run.engine("destroy");
+    await run.runEngine("destroy");
   },
 };
 
+/**
+ * Deletes all resources except the identities of the clusters. A destroy that is stopped later
+ * needs the identities to find the objects that are left. Without an identity in the state, deletes
+ * all resources and the stack.
+ */
 export const deleteResources: OperationStep<ForeignCredentialFacts> = {
   title: "Destroy the cluster's resources",
   expectedSeconds: 90,
-  apply: async ({ run, flags }) => {
-    await run.engine("destroy", flags);
+  apply: async ({ run, state, flags }) => {
+    const exclude = findIdentityUrns(state);
+    await run.runEngine("destroy", { ...flags, ...(exclude.length > 0 && { exclude }) });
+  },
+};
+
+/**
+ * Throws if the state contains more than the identities of the clusters. Another operation has then
+ * created a cluster after this destroy deleted all resources.
+ */
+export async function requireOnlyIdentities({ access }: StackOperation): Promise<void> {
+  const state = await readState(access);
+  if (state && !hasOnlyIdentities(state)) throw createStateChangedError();
+}
+
+/** Deletes the identities and the stack. Runs last, so that every earlier stop can be resumed. */
+export const deleteStack: OperationStep<OperationFacts, never, StateExport> = {
+  title: "Delete the stack",
+  expectedSeconds: 3,
+  detect: ({ state }) => (findIdentityUrns(state).length > 0 ? state : undefined),
+  apply: async ({ run }) => {
+    await requireOnlyIdentities(run);
+    await run.runEngine("destroy", { refresh: false });
   },
 };
 

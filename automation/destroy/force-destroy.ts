@@ -6,6 +6,7 @@ import { createApiDependencyPredicate } from "../pulumi/needs-cluster-api.js";
 import { undoPendingCreates } from "../repair/undo-pending-creates.js";
 import { requireAgreedClusters, type ProtectionFacts } from "../guards/destroy-protection.js";
 import { createUndoTools } from "../repair/interrupted-run.js";
+import type { HeldLock } from "../engine/held-lock.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { OperationStep } from "../steps/step.js";
@@ -54,17 +55,17 @@ function blockingBalancers(
 /**
  * Deletes the Octavia load balancers that prevent the deletion of the networks, and undoes the
  * pending operations of an interrupted run. The caller must hold the stack's lock. Returns the new
- * state, without the resources that only the Kubernetes API can delete, and the number of these
- * resources.
+ * state and the number of removed resources. The new state lacks the resources that only the
+ * Kubernetes API can delete.
  */
-async function forgetAndUnblock(run: StackOperation, before: StateExport, signal: AbortSignal) {
-  const cloud = await run.cloud();
+async function forgetAndUnblock(run: StackOperation, before: StateExport, lock: HeldLock) {
+  const cloud = await lock.cloud();
   const goesWithIt = createApiDependencyPredicate(
     new Set(await readConnectedProviderUrns(run.access)),
   );
   const { objects } = await listVisibleObjects(cloud);
   await deleteOrphans(cloud, blockingBalancers(run, objects, before), {
-    signal,
+    signal: lock.signal,
     onDelete: ({ kind, name }) => {
       run.note(`Deleting the ${kind} '${name}'.`);
     },
@@ -75,23 +76,23 @@ async function forgetAndUnblock(run: StackOperation, before: StateExport, signal
   const { state: rest, forgotten } = omitResources(before, goesWithIt);
   // Pending operations are undone here, because the import of the new state would drop them.
   // Half-created objects would then block the deletion of their network.
-  const { state } = await undoPendingCreates(run.access, rest, () => createUndoTools(run, signal));
+  const { state } = await undoPendingCreates(run.access, rest, () => createUndoTools(run, lock));
   return { state, forgotten };
 }
 
 /**
- * Deletes the load balancers that block the deletion of the cluster's networks. Removes the
- * resources from the state whose deletion needs the cluster's API.
+ * Step of `destroy --abandon`. Deletes the load balancers that block the deletion of the cluster's
+ * networks. Removes the resources from the state whose deletion needs the cluster's API.
  */
 export const forgetResourcesOfApi: OperationStep<ProtectionFacts> = {
   title: "Remove what needs the cluster's API from the state",
   apply: async (facts) => {
     const { run } = facts;
     let removed: number | undefined;
-    const { after } = await editUnderLock(run, async (now, signal) => {
+    const { after } = await editUnderLock(run, async (now, lock) => {
       requireAgreedClusters({ ...facts, state: now });
       if (!now) return undefined;
-      const { state, forgotten } = await forgetAndUnblock(run, now, signal);
+      const { state, forgotten } = await forgetAndUnblock(run, now, lock);
       removed = forgotten;
       return state;
     });

@@ -13,8 +13,9 @@ import type { StateExport } from "../pulumi/stack-state.js";
 import { parseUrn } from "../pulumi/urn.js";
 
 /*
- * Predicts what a destroy does with the volumes, floating IPs and snapshots that a cluster's
- * controllers created. Only the cluster's API knows which of these objects must be kept.
+ * Predicts for each volume, floating IP and snapshot of a cluster's controllers whether a destroy
+ * deletes or keeps the object. Only Kubernetes has this information: the reclaim policies of
+ * PersistentVolumes, annotations of Services and deletion policies of snapshots.
  */
 
 /**
@@ -74,10 +75,10 @@ const servicesSchema = z.looseObject({
 });
 
 /** PersistentVolumeClaim of a volume, and what a destroy does with the volume. */
-type Claimed = Pick<ClaimedVolume, "claim" | "fate">;
+type ClaimAndFate = Pick<ClaimedVolume, "claim" | "fate">;
 
 /** Service of type LoadBalancer, and what a destroy does with its floating IP. */
-interface Balanced {
+interface LoadBalancedService {
   /** Namespace and name of the Service, as `<namespace>/<name>`. */
   readonly service: string;
   /** Addresses in the status of the Service. Empty: the status has none. */
@@ -85,34 +86,34 @@ interface Balanced {
   readonly fate: "goes" | "stays";
 }
 
-/** Answer of one cluster's API. */
-interface Known {
+/** Volumes, Services and snapshots that one cluster's API returned. */
+interface ClusterAnswer {
   /** Volumes by their ID in Cinder. */
-  readonly claims: ReadonlyMap<string, Claimed>;
-  readonly services: readonly Balanced[];
+  readonly claims: ReadonlyMap<string, ClaimAndFate>;
+  readonly services: readonly LoadBalancedService[];
   readonly snapshots: readonly VolumeSnapshot[];
 }
 
-/** Answers of all clusters of a stack. */
-export interface RetentionPolicies extends Known {
-  /** Fate of objects that the answer of no cluster contains. */
+/** Volumes, Services and snapshots that the APIs of all clusters of a stack returned. */
+export interface RetentionPolicies extends ClusterAnswer {
+  /** Fate of objects that no cluster's API returned. */
   readonly otherwise: "stays" | "unknown";
   /** Reason why a cluster did not answer. Absent: all clusters answered. */
   readonly problem?: string;
 }
 
 /**
- * Returns the claims of PersistentVolumes that are volumes in Cinder, by the volume's ID in Cinder.
+ * Returns the claim and the fate of each PersistentVolume in Cinder, by the volume's ID in Cinder.
  * A destroy deletes a volume only if the reclaim policy is `Delete`
  * (components/kubeadm/scripts/steps/release-cluster-objects.sh).
  */
-function claimsIn(answer: unknown): Known["claims"] {
+function claimsIn(answer: unknown): ClusterAnswer["claims"] {
   const { items } = volumesSchema.parse(answer);
   return new Map(
     items.flatMap(({ spec: { csi, claimRef, persistentVolumeReclaimPolicy: policy } }) => {
       if (csi?.driver !== driver) return [];
       const claim = claimRef ? `${claimRef.namespace}/${claimRef.name}` : "";
-      const claimed: Claimed = { claim, fate: policy === "Delete" ? "goes" : "stays" };
+      const claimed: ClaimAndFate = { claim, fate: policy === "Delete" ? "goes" : "stays" };
       return [[csi.volumeHandle, claimed] as const];
     }),
   );
@@ -125,8 +126,8 @@ function claimsIn(answer: unknown): Known["claims"] {
  * @param released whether the cluster has this script
  * (components/kubeadm/scripts/steps/release-snapshots.sh)
  */
-function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
-  // The API for snapshots does not exist in a cluster without snapshots.
+function snapshotsIn(answer: unknown, released: boolean): ClusterAnswer["snapshots"] {
+  // A cluster without the CRDs of snapshots answers 404, for which `get` returns undefined.
   if (answer === undefined) return [];
   return snapshotsSchema
     .parse(answer)
@@ -140,8 +141,8 @@ function snapshotsIn(answer: unknown, released: boolean): Known["snapshots"] {
 }
 
 /**
- * Returns whether the state contains the script that deletes the snapshots of this component's
- * cluster.
+ * Returns whether the state contains the script that deletes the snapshots of a cluster.
+ * `component` is the name of the cluster's component.
  */
 const releasesSnapshots = ({ deployment }: StateExport, component: string): boolean =>
   (deployment.resources ?? []).some(({ urn }) => {
@@ -156,7 +157,7 @@ const releasesSnapshots = ({ deployment }: StateExport, component: string): bool
  */
 const keepAnnotation = "loadbalancer.openstack.org/keep-floatingip";
 
-const servicesIn = (answer: unknown): Known["services"] =>
+const servicesIn = (answer: unknown): ClusterAnswer["services"] =>
   servicesSchema
     .parse(answer)
     .items.filter(({ spec }) => spec.type === "LoadBalancer")
@@ -166,7 +167,7 @@ const servicesIn = (answer: unknown): Known["services"] =>
       fate: annotations?.[keepAnnotation] === "true" ? "stays" : "goes",
     }));
 
-async function askCluster(kubeconfig: string, released: boolean): Promise<Known> {
+async function askCluster(kubeconfig: string, released: boolean): Promise<ClusterAnswer> {
   const api = new KubernetesApi(readKubeAccess(kubeconfig), answerTimeout);
   const [volumes, services, snapshots] = await Promise.all([
     api.get("/api/v1/persistentvolumes"),
@@ -202,7 +203,10 @@ const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 /** Returns the answer of each cluster, or the reason why the cluster did not answer. */
-async function askAll(run: StackOperation, state: StateExport): Promise<(Known | string)[]> {
+async function askAll(
+  run: StackOperation,
+  state: StateExport,
+): Promise<(ClusterAnswer | string)[]> {
   const clusters = await readClustersInState(run.access);
   const whose = (name: string): string => (clusters.length > 1 ? `${name}: ` : "");
   return Promise.all(
@@ -225,7 +229,7 @@ export const policiesWithoutApi: RetentionPolicies = {
   otherwise: "stays",
 };
 
-/** Asks each cluster of the stack which objects a destroy would delete. */
+/** Asks the API of each cluster of the stack which objects a destroy would delete. */
 export async function readRetentionPolicies(
   run: StackOperation,
   state: StateExport,

@@ -5,16 +5,24 @@ import {
   type CloudObjectKind,
 } from "../../openstack/inventory/inventory.js";
 import { deleteOrphans, type OwnedObject } from "../../openstack/inventory/marked-objects.js";
-import { hasData } from "../../openstack/inventory/ownership.js";
+import { markAsKept } from "../../openstack/inventory/mark-as-kept.js";
+import { CloudError } from "../../openstack/http/cloud-error.js";
 import { Failure } from "../../base/failures/failure.js";
 import { findClusterObjects, type ClusterObject } from "../repair/object-attribution.js";
 import type { KeptObject } from "../engine/operation-options.js";
-import { renderOrphansDeleteCommand } from "../orphans/orphan-summary.js";
+import type { HeldLock } from "../engine/held-lock.js";
+import { requireOnlyIdentities } from "./delete-resources.js";
 import type { OperationFacts, OperationStep } from "../steps/step.js";
 import { findStackOwnership } from "../pulumi/stack-state.js";
 
 export interface SweepOptions {
+  /** Client that only reads. */
   readonly cloud: CloudClient;
+  /**
+   * Runs `work` while the stack's lock is held. Throws if another operation has created a cluster
+   * in the stack. Not called if there is nothing to change.
+   */
+  readonly underLock: (work: (lock: HeldLock) => Promise<void>) => Promise<void>;
   /**
    * Identities of the clusters in the state. Objects without one of these identities are never
    * deleted.
@@ -24,10 +32,11 @@ export interface SweepOptions {
   readonly owned: ReadonlySet<string>;
   /** IDs of retained objects, even if they are no longer in the state. */
   readonly retained: ReadonlySet<string>;
-  readonly signal?: AbortSignal;
   readonly onDelete?: (orphan: OwnedObject) => void;
   /** Receives a sentence about a deletion that takes long. */
   readonly onWait?: (text: string) => void;
+  /** Called if a retained object could not be marked as kept. */
+  readonly onUnmarked?: (object: CloudObject, error: CloudError) => void;
   /** Milliseconds between two checks whether an object is gone. Default: 2 000. */
   readonly interval?: number;
 }
@@ -50,20 +59,45 @@ const named = (objects: readonly CloudObject[]): string =>
   objects.map(({ kind, name, id }) => `${kind} '${name === "" ? id : name}'`).join(", ");
 
 /**
- * Returns advice for the remaining objects: a command that deletes the objects with an identity,
- * and the IDs of all other objects.
+ * Returns advice for the remaining objects. The state still has the cluster's identity, so the next
+ * destroy finds the objects with this identity. The user must delete all other objects.
  */
-function deletionAdvice(marked: readonly OwnedObject[], others: readonly CloudObject[]): string {
-  const identities = new Set(marked.map(({ mark }) => mark.identity));
-  const data = marked.some(hasData) ? " --volumes" : "";
-  const commands = [...identities].map((one) => renderOrphansDeleteCommand(one) + data).join("; ");
-  return [
-    ...(marked.length > 0 ? [`Delete those with the cluster's identity by \`${commands}\`.`] : []),
+const getDeletionAdvice = (others: readonly CloudObject[]): string =>
+  [
     ...(others.length > 0
-      ? [`Delete those without it by hand, by ID: ${others.map(({ id }) => id).join(", ")}.`]
+      ? [
+          `Delete those without the cluster's identity by hand, by ID: ${others.map(({ id }) => id).join(", ")}.`,
+        ]
       : []),
+    "Run the same command again: it continues here.",
   ].join(" ");
+
+/** Deletes the left objects, and marks the retained objects that a later destroy must keep. */
+async function changeObjects(
+  { underLock, onDelete, onWait, interval, onUnmarked }: SweepOptions,
+  deleted: readonly OwnedObject[],
+  unmarked: readonly CloudObject[],
+): Promise<void> {
+  if (deleted.length + unmarked.length === 0) return;
+  await underLock(async (lock) => {
+    const [cloud, { signal }] = [await lock.cloud(), lock];
+    await deleteOrphans(cloud, deleted, { signal, onDelete, onWait, interval });
+    for (const object of unmarked)
+      await markAsKept(cloud, object).catch((error: unknown) => {
+        if (!(error instanceof CloudError)) throw error;
+        onUnmarked?.(object, error);
+      });
+  });
 }
+
+/** Returns the retained objects with the cluster's identity that no destroy has marked yet. */
+const findUnmarked = (
+  found: readonly ClusterObject[],
+  retained: ReadonlySet<string>,
+): readonly CloudObject[] =>
+  found.flatMap(({ object, marked }) =>
+    retained.has(object.id) && marked && marked.kept !== true ? [object] : [],
+  );
 
 /**
  * Deletes the remaining objects with the clusters' identities. Keeps objects that are retained or
@@ -72,12 +106,12 @@ function deletionAdvice(marked: readonly OwnedObject[], others: readonly CloudOb
  * the destroy.
  */
 export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult> {
-  const { cloud, retained, signal, onDelete, onWait, interval } = options;
+  const { cloud, retained } = options;
   const { objects: before, hidden } = await listVisibleObjects(cloud);
   const found = findClusterObjects(before, options);
   const isToDelete = ({ disposal }: ClusterObject): boolean => disposal === "delete";
   const deleted = found.filter(isToDelete).flatMap(({ marked = [] }) => marked);
-  await deleteOrphans(cloud, deleted, { signal, onDelete, onWait, interval });
+  await changeObjects(options, deleted, findUnmarked(found, retained));
   const after = deleted.length === 0 ? before : (await listVisibleObjects(cloud)).objects;
   const left = findClusterObjects(after, options).filter(isToDelete);
   const marked = left.flatMap(({ marked = [] }) => marked);
@@ -86,7 +120,7 @@ export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult
     throw new Failure(
       "FAILED",
       `These objects were not deleted: ${named([...marked, ...others])}.`,
-      deletionAdvice(marked, others),
+      getDeletionAdvice(others),
     );
   const isRetained = ({ object }: ClusterObject): boolean => retained.has(object.id);
   const spared = found.filter((one) => !isToDelete(one));
@@ -105,8 +139,9 @@ export interface SweepFacts extends OperationFacts {
 }
 
 /**
- * Deletes objects that the engine did not delete. Finds these objects by the identities in the
- * state before the destroy.
+ * Deletes objects that the engine did not delete. Finds these objects by the identities, which the
+ * state keeps until this step has finished. Another operation with the same identity may have begun
+ * after the engine's destroy, so objects are deleted only under the stack's lock.
  */
 export const sweepAfterDestroy: OperationStep<SweepFacts> = {
   title: "Check that nothing is left in the project",
@@ -116,7 +151,16 @@ export const sweepAfterDestroy: OperationStep<SweepFacts> = {
     facts.swept = await sweepLeftovers({
       cloud: await run.cloud(),
       ...findStackOwnership(initial),
-      signal: run.options.signal,
+      underLock: (work) =>
+        run.hold(async (lock) => {
+          await requireOnlyIdentities(run);
+          await work(lock);
+        }),
+      onUnmarked: ({ kind, name, id }, { sentence }) => {
+        run.warn(
+          `The kept ${kind} '${name}' (${id}) could not be marked (${sentence}), so \`stackadm orphans --delete\` would delete it.`,
+        );
+      },
       onWait: (text) => {
         run.note(text);
       },

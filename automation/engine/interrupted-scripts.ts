@@ -123,7 +123,7 @@ export class InterruptedScripts {
 
   constructor(private readonly operation: EngineOperationName) {}
 
-  take(event: DecodedEngineEvent): void {
+  processEvent(event: DecodedEngineEvent): void {
     if (event.type === "message") this.#takeMessage(event);
     if (event.type !== "failed" && event.type !== "finished") return;
     const { urn, operation } = event.change;

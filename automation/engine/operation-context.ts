@@ -8,7 +8,7 @@ import { disableStateAttributes } from "../pulumi/backend.js";
 import { readAgentKeys } from "../setup/ssh-agent.js";
 import { recordUpBegin, type UpRecording } from "../pulumi/last-up.js";
 import { Failure } from "../../base/failures/failure.js";
-import { Spans } from "../timeline/critical-path.js";
+import { SpanCollector } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type WorkerRunOptions } from "./run-engine.js";
 import type { DecodedEngineEvent } from "../pulumi/events.js";
@@ -22,6 +22,8 @@ import {
   type StateAccess,
   type StateExport,
 } from "../pulumi/stack-state.js";
+import { hasUnlockedPreviews, requireNoUpdate } from "../pulumi/update-in-progress.js";
+import { createHeldLock, type HeldLock } from "./held-lock.js";
 import { getAbortFailure } from "../../base/failures/cancellation.js";
 import { UnconfirmedCreates } from "./unconfirmed-creates.js";
 import { markInterruptedScripts, InterruptedScripts } from "./interrupted-scripts.js";
@@ -59,12 +61,12 @@ class EngineWork {
   readonly events: DecodedEngineEvent[] = [];
   #hasEqualOutputs = false;
 
-  take(event: DecodedEngineEvent): void {
+  processEvent(event: DecodedEngineEvent): void {
     if (event.type === "started" || event.type === "finished") this.events.push(event);
     if (event.type === "outputs") this.#hasEqualOutputs = event.same;
   }
 
-  get touched(): boolean {
+  get hasStartedWork(): boolean {
     return this.events.some(({ type }) => type === "started");
   }
 
@@ -73,7 +75,7 @@ class EngineWork {
    * engine did not report equal outputs.
    */
   get changed(): boolean {
-    return this.touched || !this.#hasEqualOutputs;
+    return this.hasStartedWork || !this.#hasEqualOutputs;
   }
 }
 
@@ -96,7 +98,7 @@ export class StackOperation {
   /** Create requests of this run that failed without an answer of the cloud. */
   readonly unconfirmedCreates = new UnconfirmedCreates();
   /** Periods in which the engine worked on each resource. */
-  readonly spans = new Spans();
+  readonly spans = new SpanCollector();
 
   constructor(
     readonly service: ClusterServiceOptions,
@@ -181,7 +183,7 @@ export class StackOperation {
    * Starts the engine's process and the sign-in early. Errors are reported when the process or the
    * cloud client is used.
    */
-  getReady({ program: runs = true }: { readonly program?: boolean } = {}): void {
+  prestart({ program: runs = true }: { readonly program?: boolean } = {}): void {
     const { program = findProgramModulePath() } = this.service;
     const load = { program: runs ? program : undefined };
     this.#worker = prepareWorker(load, this.process());
@@ -226,16 +228,26 @@ export class StackOperation {
   /**
    * Runs `work` while an engine holds the stack's lock. This engine changes nothing. The signal of
    * `work` is aborted if the lock is lost, or if `stop` is aborted. Default of `stop`: the signal
-   * of the request.
+   * of the request. In a backend that does not lock previews, no engine can hold the lock. `work`
+   * then runs without an engine, and its client checks before each change that no update runs.
    */
   async hold<T>(
-    work: (signal: AbortSignal) => Promise<T>,
+    work: (lock: HeldLock) => Promise<T>,
     { stop }: { readonly stop: AbortSignal | undefined } = { stop: this.options.signal },
   ): Promise<T> {
     this.requireNotStopped(stop);
-    const { killSignal } = this.options;
-    const [done, lost] = [new AbortController(), new AbortController()];
-    const signal = AbortSignal.any([lost.signal, ...(stop ? [stop] : [])]);
+    const lost = new AbortController();
+    const lock = createHeldLock({
+      access: this.access,
+      backend: this.service.backend,
+      signal: AbortSignal.any([lost.signal, ...(stop ? [stop] : [])]),
+      connect: () => this.cloud(),
+    });
+    if (hasUnlockedPreviews(this.service.backend)) {
+      await requireNoUpdate(this.access);
+      return work(lock);
+    }
+    const done = new AbortController();
     let worked: Promise<T> | undefined;
     // Before the engine has the lock, a stop request ends the engine. Afterwards, `work` ends first.
     const giveUp = (): void => {
@@ -244,16 +256,16 @@ export class StackOperation {
     stop?.addEventListener("abort", giveUp, { once: true });
     const onHeld = (): void => {
       if (done.signal.aborted) return;
-      worked = work(signal).finally(() => {
+      worked = work(lock).finally(() => {
         done.abort();
       });
       // Prevents an unhandled rejection. The last line of this method returns the same promise
       // after the lock is released.
       worked.catch(() => undefined);
     };
-    const request = this.request("hold");
+    const { killSignal } = this.options;
     await this.operate(
-      request,
+      this.request("hold"),
       { onHeld, onEvent: () => undefined, signal: done.signal, killSignal },
       { stop },
     )
@@ -286,7 +298,7 @@ export class StackOperation {
   /** Runs one operation in its own process, with the stack's settings. */
   private async operate(
     request: OperationRequest,
-    { onEvent, onHeld, ...options }: Omit<WorkerRunOptions, "env" | "cwd">,
+    options: Omit<WorkerRunOptions, "env" | "cwd" | "onMessage">,
     {
       stop,
       worker,
@@ -295,16 +307,10 @@ export class StackOperation {
     let operation: Promise<void> | undefined;
     await withStackSettings(this.place(), stop, async () => {
       await new Promise<void>((begun) => {
-        // The first report shows that the engine has read the settings. The lock on the settings
+        // The first message shows that the engine has read the settings. The lock on the settings
         // can then be released.
-        const after =
-          <A extends unknown[]>(tell?: (...told: A) => void) =>
-          (...told: A): void => {
-            begun();
-            tell?.(...told);
-          };
-        const heard = { onEvent: after(onEvent), onHeld: after(onHeld) };
-        operation = runOperation(request, { ...options, ...heard, ...this.process() }, worker?.());
+        const running = { ...options, ...this.process(), onMessage: begun };
+        operation = runOperation(request, running, worker?.());
         operation.then(begun, begun);
       });
     });
@@ -315,7 +321,7 @@ export class StackOperation {
    * Runs the engine once. Returns whether anything differed from the settings, and the events of
    * all resources with work.
    */
-  async engine(
+  async runEngine(
     operation: EngineOperationName,
     flags: EngineRunFlags = {},
   ): Promise<{ readonly changed: boolean; readonly events: readonly DecodedEngineEvent[] }> {
@@ -339,11 +345,11 @@ export class StackOperation {
     const unfinished = new InterruptedScripts(operation);
     const work = new EngineWork();
     const onEvent = (event: DecodedEngineEvent): void => {
-      unfinished.take(event);
-      work.take(event);
+      unfinished.processEvent(event);
+      work.processEvent(event);
       if (operation === "up") {
-        this.unconfirmedCreates.take(event);
-        this.spans.take(event, Date.now());
+        this.unconfirmedCreates.processEvent(event);
+        this.spans.processEvent(event, Date.now());
       }
       const body = convertEngineEvent(event);
       if (body) this.emit(body);
@@ -362,7 +368,7 @@ export class StackOperation {
       else noted?.undo();
       return { changed, events };
     } catch (error) {
-      if (noted) await this.noteFailure(noted, { error, touched: work.touched });
+      if (noted) await this.noteFailure(noted, { error, hasStartedWork: work.hasStartedWork });
       await this.remember(unfinished);
       throw error;
     }
@@ -382,13 +388,13 @@ export class StackOperation {
    */
   private async noteFailure(
     noted: UpRecording,
-    { error, touched }: { readonly error: unknown; readonly touched: boolean },
+    { error, hasStartedWork }: { readonly error: unknown; readonly hasStartedWork: boolean },
   ): Promise<void> {
     const wasKilled =
       this.options.killSignal?.aborted === true ||
       (error instanceof Failure && error.code === "ENGINE_KILLED");
     if (wasKilled) return;
-    if (!touched) {
+    if (!hasStartedWork) {
       noted.undo();
       return;
     }

@@ -1,87 +1,20 @@
-import type { FailureCode } from "../../base/failures/failure-codes.js";
+import type { z } from "zod";
 import { getScriptMachineName, type DecodedEngineEvent } from "../pulumi/events.js";
-import type { WhichCluster } from "./operation-options.js";
+import type {
+  Immutable,
+  operationEventBodySchema,
+  operationEventHeadSchema,
+} from "./event-schemas.js";
 
 /** Version of the event format. The version rises if a field changes its meaning. */
 export const eventVersion = 1;
 
 /** Content of an event: what happened in an operation. */
-export type OperationEventBody =
-  /** The operation waits for earlier operations on the stack. */
-  | {
-      readonly type: "queued";
-      /** Name of the operation. */
-      readonly name: string;
-      /** Number of earlier operations on this stack that have not ended. */
-      readonly behind: number;
-    }
-  /** Clusters of the stack. Sent once, before any change. */
-  | ({ readonly type: "cluster" } & WhichCluster)
-  | {
-      readonly type: "step";
-      readonly state: "begin" | "progress" | "end";
-      readonly title: string;
-      /** Measured duration of the step in seconds. Only with `begin`. Absent: not measured. */
-      readonly expectedSeconds?: number;
-      /** Current work in the step. Only with `progress`. */
-      readonly detail?: string;
-      /** Result of the step. Only with `end`. */
-      readonly outcome?: "done" | "failed";
-      /** Duration of the step in seconds. Only with `end`. */
-      readonly seconds?: number;
-    }
-  /** Progress of a script: the script has run on the machine for `seconds`. */
-  | {
-      readonly type: "machine";
-      readonly machine: string;
-      readonly script: string;
-      readonly seconds: number;
-      readonly urn: string;
-    }
-  | {
-      readonly type: "resource";
-      readonly state: "started" | "finished" | "failed" | "unchanged";
-      readonly urn: string;
-      readonly name: string;
-      readonly kind: string;
-      /** Pulumi's name of the change: create, update, delete, replace, ... */
-      readonly change: string;
-    }
-  /**
-   * Line of output. With `urn`, a script or a provider printed the line. Without `urn`, the Pulumi
-   * program printed the line.
-   */
-  | { readonly type: "log"; readonly text: string; readonly urn?: string }
-  /** Message for the user. */
-  | {
-      readonly type: "diagnostic";
-      readonly severity: "info" | "warning" | "error";
-      readonly text: string;
-      readonly code?: FailureCode;
-      readonly urn?: string;
-    }
-  /** End of the operation. No event follows. */
-  | {
-      readonly type: "done";
-      readonly ok: boolean;
-      readonly error?: {
-        readonly code: FailureCode;
-        readonly message: string;
-        readonly hint: string;
-      };
-    };
+export type OperationEventBody = Immutable<z.infer<typeof operationEventBodySchema>>;
 
 /** Event of an operation, with its number in the operation's stream. */
-export type OperationEvent = {
-  readonly v: typeof eventVersion;
-  /** ID of the operation. */
-  readonly operation: string;
-  /** Number of the event in the operation: 1, 2, ... */
-  readonly n: number;
-  /** Time in ISO 8601 format. */
-  readonly at: string;
-  readonly stack: string;
-} & OperationEventBody;
+export type OperationEvent = Immutable<z.infer<typeof operationEventHeadSchema>> &
+  OperationEventBody;
 
 /** Receives the events of an operation. */
 export type OperationEventListener = (event: OperationEventBody) => void;

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { CloudObject, CloudObjectKind } from "../../openstack/inventory/inventory.js";
 import type { OwnedObject } from "../../openstack/inventory/marked-objects.js";
 import type { Ownership } from "../../openstack/inventory/ownership.js";
@@ -7,6 +8,7 @@ import type { Failure } from "../../base/failures/failure.js";
 import type { TimelineRow } from "../timeline/critical-path.js";
 import type { SecretOutputForm, StackOutputs } from "../pulumi/stack-state.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
+import type { cloudPlaceSchema, Immutable, whichClusterSchema } from "./event-schemas.js";
 
 export interface ClusterServiceOptions {
   /**
@@ -23,29 +25,10 @@ export interface ClusterServiceOptions {
 }
 
 /** Cloud, region and project in which a cluster is. */
-export interface CloudPlace {
-  /** Name of the cloud in clouds.yaml. Without such a name: URL of Keystone. */
-  readonly cloud: string;
-  /** Name of the region. Empty if the cloud has no regions. */
-  readonly region: string;
-  /** Project. `name` is empty if Keystone does not return it. */
-  readonly project: { readonly id: string; readonly name: string };
-}
+export type CloudPlace = Immutable<z.infer<typeof cloudPlaceSchema>>;
 
 /** Clusters in the stack's state. If there are none, the cluster that `up` will create. */
-export interface WhichCluster {
-  /** Names of the clusters in the state. If there are none, the name in the settings. */
-  readonly clusters: readonly string[];
-  /**
-   * Identities of the clusters, with 12 hexadecimal digits each. Empty if the clusters do not exist
-   * yet.
-   */
-  readonly identities: readonly string[];
-  /** Whether the state contains any resource. */
-  readonly held: boolean;
-  /** Location of the clusters. Absent if the cloud does not answer. */
-  readonly place?: CloudPlace;
-}
+export type WhichCluster = Immutable<z.infer<typeof whichClusterSchema>>;
 
 /** Signals that stop work on a stack. */
 export interface StopSignals {
@@ -316,6 +299,11 @@ export type StatusResult = {
   /** Problems that stop the cluster now or later. Each sentence says what to do. */
   readonly warnings: readonly string[];
   readonly machines: readonly MachineStatus[];
+  /**
+   * Servers that do not run, and objects of the state that the cloud does not have. Each sentence
+   * names the repair.
+   */
+  readonly cloudProblems: readonly string[];
 } & (
   | { readonly verification: Verification; readonly problem?: undefined }
   | { readonly verification?: undefined; readonly problem: Failure }

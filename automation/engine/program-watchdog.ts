@@ -47,7 +47,7 @@ export class ProgramWatch {
     this.heardAt = options.now();
   }
 
-  take(event: DecodedEngineEvent): void {
+  processEvent(event: DecodedEngineEvent): void {
     this.heardAt = this.options.now();
     switch (event.type) {
       case "started":
@@ -69,7 +69,7 @@ export class ProgramWatch {
   }
 
   /** Checks whether anything still happens. Must be called about once a second. */
-  tick(): void {
+  checkProgram(): void {
     if (!this.hasFailed || this.isKilled || this.running.size > 0) return;
     const now = this.options.now();
     if (this.cancelledAt === undefined) {
@@ -90,7 +90,7 @@ export function watchProgram(options: Omit<ProgramWatchOptions, "now">): {
 } {
   const watch = new ProgramWatch({ ...options, now: () => performance.now() });
   const timer = setInterval(() => {
-    watch.tick();
+    watch.checkProgram();
   }, tickMilliseconds);
   return {
     watch,

@@ -23,6 +23,8 @@ import { startWorker, type WorkerEnvironment } from "./start-worker.js";
 
 export interface WorkerRunOptions extends WorkerEnvironment {
   readonly onEvent: (event: DecodedEngineEvent) => void;
+  /** Called at each message of the worker. The engine has then read its settings. */
+  readonly onMessage?: () => void;
   /** Called when the engine has got the stack's lock. Only for the operation `hold`. */
   readonly onHeld?: () => void;
   /** Receives each line that the program and the engine print. Events are not lines. */
@@ -150,17 +152,20 @@ function endWorker(child: ChildProcess): void {
 interface WorkerConversation {
   readonly take: (event: DecodedEngineEvent) => void;
   readonly onHeld: () => void;
+  /** Called at each message of the worker, also at messages of the program. */
+  readonly onMessage: () => void;
 }
 
 /** Sends the request to the worker. Waits until the worker has ended, and returns its reply. */
 async function converse(
   child: ChildProcess,
   request: OperationRequest,
-  { take, onHeld }: WorkerConversation,
+  { take, onHeld, onMessage }: WorkerConversation,
 ): Promise<FinalReply | undefined> {
   let reply: FinalReply | undefined;
   let exitTimer: NodeJS.Timeout | undefined;
   child.on("message", (message) => {
+    onMessage();
     // The program runs in the same process, and may send messages of its own.
     const { success, data: received } = workerReplySchema.safeParse(message);
     if (!success) return;
@@ -203,12 +208,13 @@ export async function runOperation(
   const scripts = watchScripts({ ...stops, env, times: options.silence });
   const program = watchProgram({ ...stops, limits: options.afterError });
   const work = converse(child, request, {
+    onMessage: () => options.onMessage?.(),
     onHeld: () => options.onHeld?.(),
     take: (event) => {
       // Errors after a stop request are consequences of the stop.
       if (event.type === "message" && signal?.aborted !== true) errors.push(event);
-      scripts.watch.take(event);
-      program.watch.take(event);
+      scripts.watch.processEvent(event);
+      program.watch.processEvent(event);
       options.onEvent(event);
     },
   });
@@ -220,7 +226,7 @@ export async function runOperation(
   });
   if (reply === undefined) await endEngine(child);
   if (reply?.type === "done") return;
-  if (scripts.watch.verdict) throw createScriptTimeoutError(scripts.watch.verdict);
+  if (scripts.watch.scriptTimeout) throw createScriptTimeoutError(scripts.watch.scriptTimeout);
   throw failureOf(reply, { errors, printed, cancelled: signal?.aborted === true });
 }
 

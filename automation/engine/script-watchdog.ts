@@ -10,16 +10,16 @@ import { getScriptMachineName, type DecodedEngineEvent } from "../pulumi/events.
 import { parseUrn } from "../pulumi/urn.js";
 
 /*
- * The command plugin waits forever for a script whose machine has stopped, and the engine waits for
- * the plugin. Scripts print a sign of life every 5 s (components/remote-scripts/scripts/common.sh).
- * When a script falls silent, the watch asks Nova about the script's server. If Nova answers that
- * the server does not run, the watch ends the engine.
+ * If the machine of a script stops, the command plugin waits forever for the script, and the engine
+ * waits for the plugin. Therefore each script prints a heartbeat line every 5 s
+ * (components/remote-scripts/scripts/common.sh). If a script prints nothing for 15 s, the watch
+ * asks Nova about the script's server. If the server does not run, the watch ends the engine.
  *
  * Longest time from the stop of a machine to the end of the engine, 60 s:
- *     16 s  silence, counted from a line before the stop; checked once a second
+ *     16 s  without output of the script; the watch checks once a second
  *   + 18 s  for Nova's answer, including the sign-in
- *   + 16 s  for other work; none if only silent scripts are left
- *   + 10 s  until an engine that was told to end is killed (run-engine.ts)
+ *   + 16 s  for the work on other resources; 0 s if no other resource is in progress
+ *   + 10 s  from SIGINT to SIGKILL for the engine (run-engine.ts)
  *
  * Nova may notice the stop late. While Nova answers ACTIVE, the watch asks again every 20 s.
  *
@@ -30,7 +30,7 @@ import { parseUrn } from "../pulumi/urn.js";
 /** Time limits of the watch, in milliseconds. */
 export interface ScriptWatchLimits {
   /**
-   * Time without output of a script, after which the watch asks Nova. Three signs of life are
+   * Time without output of a script, after which the watch asks Nova. Three heartbeat lines are
    * missing then.
    */
   readonly silence: number;
@@ -43,16 +43,16 @@ export interface ScriptWatchLimits {
   readonly again: number;
   /** Time without output after which the watch gives up a script, even if Nova answers ACTIVE. */
   readonly longest: number;
-  /** Time that other resources get to finish after a script was given up. */
+  /** Time for other resources to finish after the watch has given up a script. */
   readonly others: number;
   /**
-   * Time between the cancel signal and the kill signal. The receiver could get two signals as one
-   * signal if they are sent together.
+   * Shortest time between the cancel signal and the kill signal. The engine's process may receive
+   * two signals as one if the second signal follows at once.
    */
   readonly apart: number;
   /**
-   * Longest normal time between two checks. A longer time means that this process was suspended.
-   * The watch then measures the silence of every script from the end of the suspension.
+   * Longest normal time between two checks. A longer time means that this process was suspended,
+   * for example with the laptop. The watch then restarts the time measurement of every script.
    */
   readonly gap: number;
 }
@@ -76,7 +76,7 @@ const failedDial = /^Dial (?:proxy |from proxy )?\d+\/\S+ failed: retrying$/;
 /** Time between two checks of the watch, in milliseconds. */
 const tickMilliseconds = 1000;
 
-/** Script that was given up, and the reason. */
+/** Script that the watch has given up, and the reason. */
 export interface ScriptTimeout {
   readonly why: "stopped" | "silent" | "unanswered";
   readonly urn: string;
@@ -103,22 +103,23 @@ interface Script {
   readonly step: string;
   readonly serverId: string;
   /**
-   * IDs or names of servers whose failure may cause the silence: the script's own server, and the
-   * servers on the SSH route to the script's server.
+   * IDs or names of the servers that may have stopped: the script's server, and the servers on the
+   * SSH route to this server.
    */
   readonly servers: readonly string[];
   /** Whether the script has printed no sign of life yet. */
   readonly isConnecting: boolean;
   heardAt: number;
-  /** Time of the command plugin's last failed attempt to reconnect to the script's machine. */
+  /** Time of the command plugin's last failed attempt to connect to the script's machine. */
   dialledAt: number;
+  /** Time of the next request to Nova, unless the script prints a line before. */
   askAt: number;
   state: ServerState | undefined;
 }
 
 /**
- * Gives up scripts whose machines have stopped, and then ends the engine. A script that continues
- * to print lines is never given up.
+ * Watches the scripts of one operation. If the machine of a script has stopped, gives up the script
+ * and ends the engine. Never gives up a script that prints lines.
  */
 export class ScriptWatch {
   private readonly times: ScriptWatchLimits;
@@ -132,11 +133,11 @@ export class ScriptWatch {
     this.times = { ...scriptWatchLimits, ...options.times };
   }
 
-  get verdict(): ScriptTimeout | undefined {
+  get scriptTimeout(): ScriptTimeout | undefined {
     return this.given;
   }
 
-  take(event: DecodedEngineEvent): void {
+  processEvent(event: DecodedEngineEvent): void {
     switch (event.type) {
       case "started":
         this.running.add(event.change.urn);
@@ -161,8 +162,8 @@ export class ScriptWatch {
     }
   }
 
-  /** Checks the silent scripts. Must be called about once a second. */
-  tick(): void {
+  /** Checks all scripts. The caller calls this method about once a second. */
+  checkScripts(): void {
     const now = this.options.now();
     const gap = now - (this.lastTick ?? now);
     this.lastTick = now;
@@ -215,9 +216,8 @@ export class ScriptWatch {
   }
 
   /**
-   * Records a failed connection attempt to the script's machine. The attempt is no sign of life,
-   * but the machine may start again. So the watch gives up the script only if Nova answers that the
-   * machine does not run.
+   * Records that the plugin failed to connect to the script's machine. The machine may be
+   * restarting. So the attempt restarts the limit `longest`, but the watch still asks Nova.
    */
   private dialled(script: Script | undefined): void {
     if (!script) return;
@@ -234,8 +234,8 @@ export class ScriptWatch {
   }
 
   /**
-   * Asks Nova about the script's servers. Ignores the answer if the script has printed a line after
-   * the request.
+   * Asks Nova about the script's servers. Ignores the answer if the script has ended or printed a
+   * line after the request.
    */
   private async question(script: Script): Promise<void> {
     const { heardAt, serverId } = script;
@@ -271,7 +271,7 @@ export class ScriptWatch {
   }
 }
 
-/** Returns the error for a script that was given up. */
+/** Returns the error for a script that the watch has given up. */
 export function createScriptTimeoutError({
   why,
   urn,
@@ -291,7 +291,7 @@ export function createScriptTimeoutError({
       why === "silent"
         ? `The machine ${name} was silent for ${minutes} while its script '${step}' ran: ${says}.`
         : `The machine ${name} accepted a connection for its step '${step}', but sent nothing for ${minutes}: ${says}.`,
-      `The machine hangs, or no connection reaches it (one to a worker leads through a control plane). ${lastWords} Repair it, ${again}`,
+      `The machine hangs, or no connection reaches it (SSH connects to a worker through a control plane). ${lastWords} Repair it, ${again}`,
       subject,
     );
   const command = state && getWakeServerCommand(state);
@@ -332,7 +332,7 @@ export function watchScripts({
 } {
   const watch = new ScriptWatch({ ...options, now: () => performance.now(), ask: askNova(env) });
   const timer = setInterval(() => {
-    watch.tick();
+    watch.checkScripts();
   }, tickMilliseconds);
   return {
     watch,

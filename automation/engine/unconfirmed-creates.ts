@@ -41,7 +41,7 @@ export class UnconfirmedCreates {
   /** URNs of creates with at least one attempt that may have created an object. */
   private readonly unanswered = new Set<string>();
 
-  take(event: DecodedEngineEvent): void {
+  processEvent(event: DecodedEngineEvent): void {
     if (event.type === "message") this.takeError(event.urn, event.text);
     // The create may have failed first, and then succeeded in a retry of the same run.
     if (event.type === "finished") this.failed.delete(event.change.urn);

@@ -39,7 +39,10 @@ export const operationRequestSchema = z.object({
   /** Module that exports the program. */
   program: z.string(),
   refresh: z.boolean().optional(),
-  /** URNs of resources that a refresh or a preview excludes. */
+  /**
+   * URNs of resources that a refresh, a preview or a destroy excludes. A destroy also keeps the
+   * parents of these resources, and the stack.
+   */
   exclude: z.array(z.string()).optional(),
   /**
    * URNs of resources. A refresh reads only these resources. A destroy deletes these resources and

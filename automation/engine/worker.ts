@@ -96,6 +96,8 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Wor
   const stack = await openStack(request, program);
   signal.throwIfAborted();
   enablePreviewBeforeUpdate(stack);
+  // If the parent has ended, no engine may take the lock, which the next command needs.
+  signal.throwIfAborted();
   // Ignores requests to the engine that fail because the engine is ending.
   process.on("unhandledRejection", () => undefined);
   try {
@@ -143,7 +145,9 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
       await stack.destroy({
         ...options,
         refresh: request.refresh,
-        ...(request.target ? { target: request.target, targetDependents: true } : { remove: true }),
+        exclude: request.exclude,
+        ...(request.target && { target: request.target, targetDependents: true }),
+        remove: request.target === undefined && request.exclude === undefined,
       });
       return { type: "done" };
   }
@@ -183,7 +187,9 @@ async function serve(request: OperationRequest): Promise<void> {
   if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();
   send(workerReplySchema.parse(reply));
   process.removeAllListeners("disconnect");
-  if (process.connected) process.disconnect();
+  // Without a parent, no other process would end a process whose program keeps handles open.
+  if (!process.connected) process.exit();
+  process.disconnect();
 }
 
 /**
@@ -201,6 +207,13 @@ function begin(message: unknown): void {
   const environment = environmentMessageSchema.safeParse(message);
   if (environment.success) {
     applyPlace(environment.data);
+    /*
+     * If the parent is killed, writes to the standard streams fail. An unhandled error of a stream is an
+     * uncaught exception, which the SDK reports on standard error. This report fails in the same way, so
+     * the process would never end and would use a whole processor.
+     */
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+
     process.once("message", begin);
     return;
   }
@@ -223,5 +236,12 @@ function begin(message: unknown): void {
   if (program !== undefined) void loadProgram(program).catch(() => undefined);
   void pulumiCommand().catch(() => undefined);
 }
+
+/*
+ * If the parent is killed, writes to the standard streams fail. An unhandled error of a stream is an
+ * uncaught exception, which the SDK reports on standard error. This report fails in the same way, so
+ * the process would never end and would use a whole processor.
+ */
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 
 process.once("message", begin);

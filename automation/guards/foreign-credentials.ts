@@ -137,7 +137,7 @@ export const retainForeignCredentials: OperationStep<ForeignCredentialFacts> = {
     if (run.options.refresh !== true) return;
     const passed = await unread(run, state);
     if (facts.others.length + passed.length === 0) return;
-    await run.engine("refresh", excluding(facts.others, passed));
+    await run.runEngine("refresh", excluding(facts.others, passed));
     facts.flags = { refresh: false };
   },
 };

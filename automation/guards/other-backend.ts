@@ -2,6 +2,7 @@ import {
   findMarkedObjects,
   isKeptUnlessRequested,
 } from "../../openstack/inventory/marked-objects.js";
+import { canBeMarkedAsKept } from "../../openstack/inventory/mark-as-kept.js";
 import { hasData } from "../../openstack/inventory/ownership.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { removeUrlPassword } from "../../base/url-passwords.js";
@@ -38,15 +39,19 @@ export interface EmptyStackFacts extends OperationFacts {
  * Throws if the project has a running cluster of this name. The caller's state is empty, so the
  * user has probably selected a backend other than the backend of the cluster. The error lists the
  * cluster's objects. Otherwise adds the remains of a former cluster of this name to the facts:
- * volumes, volume snapshots and floating IPs of Services.
+ * volumes, volume snapshots, floating IPs of Services, and objects that a destroy has kept.
  */
 export async function requireNoOtherBackend(facts: EmptyStackFacts): Promise<void> {
   const { run } = facts;
   const { name: cluster } = facts.settings;
   const { found, hidden } = await findMarkedObjects(await run.cloud());
   const ours = found.filter(({ mark }) => mark.name === cluster);
-  const living = ours.filter((object) => !isKeptUnlessRequested(object) && !hasData(object));
-  facts.swept = { deleted: [], kept: ours, ...(hidden.length > 0 && { hidden }) };
+  // A destroy may have kept an object that cannot be marked, such as a key pair.
+  const living = ours.filter(
+    (object) => !isKeptUnlessRequested(object) && !hasData(object) && canBeMarkedAsKept(object),
+  );
+  const kept = ours.map((one) => (one.kept === true ? { ...one, retained: true as const } : one));
+  facts.swept = { deleted: [], kept, ...(hidden.length > 0 && { hidden }) };
   const [first] = living;
   if (!first) return;
   throw new Failure(

@@ -21,6 +21,11 @@ import {
   type EngineNote,
 } from "../pulumi/lock-holders.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import {
+  createUpdateInProgressError,
+  hasUnlockedPreviews,
+  readUpdateInProgress,
+} from "../pulumi/update-in-progress.js";
 import type { OperationFacts, OperationStep } from "../steps/step.js";
 import { runPulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
 
@@ -29,12 +34,16 @@ const isDirectory = ({ service }: StackOperation): boolean =>
 
 /**
  * Returns the locks of the stack. If the backend is a directory, reads its files. Otherwise asks
- * the engine.
+ * the engine. Pulumi Cloud does not name the holder of a lock.
  */
-const locksOf = (run: StackOperation): Promise<StackLock[]> =>
-  isDirectory(run)
-    ? Promise.resolve(readStackLocks(run.service.backend, run.project, run.stack))
+async function locksOf(run: StackOperation): Promise<StackLock[]> {
+  const { backend } = run.service;
+  if (hasUnlockedPreviews(backend))
+    return (await readUpdateInProgress(run.access)) === true ? [{}] : [];
+  return isDirectory(run)
+    ? readStackLocks(backend, run.project, run.stack)
     : locksByEngine(run.access);
+}
 
 /**
  * Returns the locks that the engine reports. The engine names the holder of a lock only when the
@@ -102,6 +111,10 @@ function endingHolders(
  * that started the engine has ended. Removes the lock of a dead engine.
  */
 export async function requireUnlocked({ run }: OperationFacts): Promise<void> {
+  if (hasUnlockedPreviews(run.service.backend)) {
+    if ((await readUpdateInProgress(run.access)) === true) throw createUpdateInProgressError();
+    return;
+  }
   const until = Date.now() + endingMilliseconds;
   let isReported = false;
   for (;;) {
@@ -134,8 +147,8 @@ async function removeDeadLocks(
   // Only one command at a time removes locks. Otherwise two commands could find the same dead
   // holder, and the second command could remove the new lock of the first command.
   const purpose = "removing the lock of an ended engine";
-  const { signal } = run.options;
-  return withLock(join(directory, "unlock.lock"), { purpose, waitMs: 30_000, signal }, async () => {
+  const wait = { waitMs: 30_000, signal: run.options.signal, code: "STACK_LOCKED" } as const;
+  return withLock(join(directory, "unlock.lock"), { purpose, ...wait }, async () => {
     const locks = await locksOf(run);
     const [alive, ...others] = locks.filter((lock) => !isDead(run, lock));
     if (alive) {

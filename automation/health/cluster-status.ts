@@ -1,10 +1,10 @@
-import { listObjects } from "../../openstack/inventory/inventory.js";
 import { getMachines, type ClusterOutputs } from "../verify/cluster-outputs.js";
 import type { Verification } from "../verify/verify-cluster.js";
+import { findCloudProblems, listComparedObjects } from "./cloud-problems.js";
 import { findCertificateWarnings } from "./certificate-expiry.js";
 import { Failure } from "../../base/failures/failure.js";
 import { findCredentialWarnings } from "./credential-expiry.js";
-import type { MachineStatus, StatusResult } from "../engine/operation-options.js";
+import type { StatusResult } from "../engine/operation-options.js";
 import { verifyFromOutside } from "./cluster-health.js";
 import { findSharedHostWarnings } from "./shared-hosts.js";
 import type { StackOperation } from "../engine/operation-context.js";
@@ -17,19 +17,28 @@ import { identifyClusters } from "../guards/identify-clusters.js";
  */
 const checkTimeout = 5_000;
 
-/** Returns the machines with their status in Nova, and warnings about shared hosts. */
-async function serversOf(
+/**
+ * Returns the machines with their status in Nova, the problems of the cluster's objects in the
+ * cloud, and warnings about shared hosts and about kinds of objects that the cloud did not list.
+ */
+async function readCloudStatus(
   run: StackOperation,
+  state: StateExport,
   outputs: ClusterOutputs,
-): Promise<{ readonly machines: MachineStatus[]; readonly warnings: readonly string[] }> {
-  const servers = await listObjects(await run.cloud(), "server");
+): Promise<Pick<StatusResult, "machines" | "warnings" | "cloudProblems">> {
+  const { objects, unknown, warnings } = await listComparedObjects(await run.cloud(), state);
+  const servers = objects.filter(({ kind }) => kind === "server");
   const machines = getMachines(outputs).map(({ name, role, zone, serverId }) => ({
     name,
     role,
     zone,
     server: servers.find(({ id }) => id === serverId)?.status ?? "GONE",
   }));
-  return { machines, warnings: findSharedHostWarnings(outputs, servers) };
+  return {
+    machines,
+    cloudProblems: findCloudProblems(state, outputs, objects, unknown),
+    warnings: [...warnings, ...findSharedHostWarnings(outputs, servers)],
+  };
 }
 
 /**
@@ -52,16 +61,16 @@ export async function readClusterStatus(
   state: StateExport,
   outputs: ClusterOutputs,
 ): Promise<StatusResult> {
-  const [cluster, { machines, warnings: sharing }] = await Promise.all([
+  const [cluster, { machines, cloudProblems, warnings: ofCloud }] = await Promise.all([
     identifyClusters(run, state, run.cloud()),
-    serversOf(run, outputs),
+    readCloudStatus(run, state, outputs),
   ]);
-  const others = [...(await warningsOf(run, state)), ...sharing];
+  const others = [...(await warningsOf(run, state)), ...ofCloud];
   const warnings = ({ nodes }: Pick<Verification, "nodes">): string[] => [
     ...others,
     ...findCertificateWarnings({ ...outputs, nodes }, run),
   ];
-  const seen = { cluster, machines };
+  const seen = { cluster, machines, cloudProblems };
   try {
     const verification = await verifyFromOutside(run, outputs, checkTimeout);
     return { ...seen, warnings: warnings(verification), verification };

@@ -1,6 +1,7 @@
 import {
   deleteEmptyStack,
   deleteResources,
+  deleteStack,
   hadNoResources,
   hadResources,
   removeLocalFiles,
@@ -51,6 +52,7 @@ export const destroyOperation: Operation<DestroyFacts, DestroyStepDescription> =
       deleteResources,
       sweepAfterDestroy,
       removeLocalFiles,
+      deleteStack,
     ]),
   ],
 };

@@ -35,12 +35,12 @@ export interface UpFacts extends PreflightFacts, ForeignCredentialFacts {
  * read.
  */
 export function prestartEngineWithProgram({ run, options }: UpFacts): void {
-  if (options.preflight !== false) run.getReady();
+  if (options.preflight !== false) run.prestart();
 }
 
 /** Runs a preview in the engine. Returns the rows of the plan. */
 async function planProgram(run: StackOperation, { state }: UpFacts): Promise<PlanRow[]> {
-  const { events } = await run.engine("preview", await createExclusionFlags(run, state));
+  const { events } = await run.runEngine("preview", await createExclusionFlags(run, state));
   return createPlanRows(events, findUnconvertedServerGroups(run, state));
 }
 
@@ -79,7 +79,7 @@ export const runProgram: OperationStep<UpFacts, PlannedChanges> = {
     const { expectNoChanges } = options;
     facts.verifying = state && verifyEarly(run, state, options);
     const { changed } = await run
-      .engine("up", { expectNoChanges, ...flags })
+      .runEngine("up", { expectNoChanges, ...flags })
       .catch(async (error: unknown) => {
         await deleteUnconfirmedCreates(run);
         throw error;

@@ -3,7 +3,6 @@ import type { CloudObject, CloudObjectKind } from "../../openstack/inventory/inv
 import {
   deleteOrphans,
   findMarkedObjects,
-  isKeptUnlessRequested,
   type OwnedObject,
 } from "../../openstack/inventory/marked-objects.js";
 import { hasData } from "../../openstack/inventory/ownership.js";
@@ -45,6 +44,10 @@ export interface OrphanDataDeletion {
   readonly volumes?: boolean;
   /** Whether to delete the floating IPs of the cluster's Services. Default: false. */
   readonly floatingIps?: boolean;
+  /**
+   * Whether to delete objects that a destroy has kept because of `retainOnDelete`. Default: false.
+   */
+  readonly retained?: boolean;
 }
 
 export interface DeleteOrphansOptions extends OrphanDataDeletion {
@@ -77,12 +80,19 @@ export interface OrphanCleaner {
   ): Promise<{ readonly deleted: readonly OwnedObject[]; readonly kept: readonly OwnedObject[] }>;
 }
 
+const isReleasedFloatingIp = ({ claim }: OwnedObject): boolean =>
+  claim === "floating IP of a Service";
+
 /** Returns the objects that the cleaner does not delete with these options. */
 export const findKeptOrphans = (
   found: readonly OwnedObject[],
-  { volumes = false, floatingIps = false }: OrphanDataDeletion,
+  { volumes = false, floatingIps = false, retained = false }: OrphanDataDeletion,
 ): OwnedObject[] =>
-  found.filter((one) => (hasData(one) ? !volumes : isKeptUnlessRequested(one) && !floatingIps));
+  found.filter((one) => {
+    if (one.kept === true && !retained) return true;
+    if (hasData(one)) return !volumes;
+    return isReleasedFloatingIp(one) && !floatingIps;
+  });
 
 /**
  * Throws unless all objects have the same identity. The identities differ if several clusters have

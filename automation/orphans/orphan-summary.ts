@@ -9,12 +9,21 @@ export const renderOrphansListCommand = (identity: string): string =>
 export const renderOrphansDeleteCommand = (identity: string): string =>
   `${renderOrphansListCommand(identity)} --delete`;
 
+/** Milliseconds after its creation in which an object may belong to an `up` that still runs. */
+const youngMilliseconds = 60 * 60_000;
+
 /**
  * Returns whether the cluster may still be in use: it has a server whose status is not ERROR. A
- * stopped server counts, too.
+ * stopped server counts, too. An `up` that has just begun has no server yet, so an object that was
+ * created within the last hour, or that is being created, also counts.
  */
-export const mayBeRunning = (found: readonly OwnedObject[]): boolean =>
-  found.some(({ kind, status }) => kind === "server" && status !== "ERROR");
+export const mayBeRunning = (found: readonly OwnedObject[], now = Date.now()): boolean =>
+  found.some(
+    ({ kind, status, created }) =>
+      (kind === "server" && status !== "ERROR") ||
+      status === "PENDING_CREATE" ||
+      now - Date.parse(created) < youngMilliseconds,
+  );
 
 /** Returns one line per cluster: its identity, and how many of its servers run. */
 export function renderClusterSummary(found: readonly OwnedObject[]): string {

@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { basename } from "node:path";
 import { z } from "zod";
+import { readProcessName } from "../../base/process-identity.js";
 import { deleteLockFile, readLockFiles } from "./pulumi-internals.js";
 
 /** Process that holds a stack's lock, according to the lock's content. */
@@ -56,13 +57,9 @@ export function parseLocksFromMessage(text: string): StackLock[] {
  * Returns whether a Pulumi process with the holder's PID runs on this host. The lock of such a
  * process must not be removed.
  */
-export function isHolderRunning({ holder }: StackLock): boolean {
+export function isHolderRunning({ holder }: StackLock, readName = readProcessName): boolean {
   if (holder?.host !== hostname()) return false;
-  try {
-    return readFileSync(`/proc/${holder.pid.toString()}/comm`, "utf8").startsWith("pulumi");
-  } catch {
-    return false;
-  }
+  return basename(readName(holder.pid) ?? "").startsWith("pulumi");
 }
 
 /** Removes a lock. Does nothing if the backend is not a directory. */

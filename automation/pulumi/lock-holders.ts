@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { hostname, uptime } from "node:os";
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { replacePrivateFile } from "../../base/atomic-files.js";
@@ -11,10 +11,11 @@ import {
   isSystemError,
 } from "../../base/failures/expected-errors.js";
 import {
-  isEarlierBoot,
+  checkProcess,
   readProcessIdentity,
-  readPidScope,
-  type PidScope,
+  referTo,
+  type ObservationPlace,
+  type ProcessReference,
 } from "../../base/process-identity.js";
 import type { LockHolder } from "./engine-locks.js";
 
@@ -34,6 +35,8 @@ const processSchema = z.object({
 });
 
 const noteSchema = processSchema.extend({
+  /** Random name of the note. Engines of two containers may have the same PID and start time. */
+  token: z.string(),
   /** Process that waits for the engine's result. Absent: the process is unknown. */
   client: processSchema.optional(),
   host: z.string(),
@@ -45,11 +48,20 @@ const noteSchema = processSchema.extend({
     machine: z.string().optional(),
   }),
 });
-export type EngineNote = z.infer<typeof noteSchema>;
+export type EngineNote = z.infer<typeof noteSchema> & {
+  /** Time at which the engine was last seen alive, in milliseconds since 1970. */
+  readonly seen: number;
+};
 
 const folderOf = (directory: string): string => join(directory, "engines");
-const fileOf = (directory: string, { pid, started }: EngineNote): string =>
-  join(folderOf(directory), `${String(pid)}-${started}.json`);
+const fileOf = (directory: string, { token }: Pick<EngineNote, "token">): string =>
+  join(folderOf(directory), `${token}.json`);
+
+/** Time in milliseconds between two heartbeats of a note. */
+const beatMilliseconds = 1_000;
+
+/** Age in milliseconds of the last heartbeat at which an engine elsewhere is no longer starting. */
+const startingMilliseconds = 60_000;
 
 /**
  * Writes a note about an engine that was just started. Returns a function that deletes the note.
@@ -58,20 +70,13 @@ const fileOf = (directory: string, { pid, started }: EngineNote): string =>
  * @param client PID of the process that waits for the engine's result
  */
 export function recordEngine(directory: string, pid: number, client = process.pid): () => void {
-  const [place, facts, waiting] = [
-    readPidScope(),
-    readProcessIdentity(pid),
-    readProcessIdentity(client),
-  ];
-  // Writes no note. If this engine is killed, no note proves that the engine is dead, and the user
-  // must confirm this.
-  if (!place || !facts) return () => undefined;
-  const note: EngineNote = {
-    pid,
-    started: facts.started,
-    host: hostname(),
-    at: Date.now(),
-    place,
+  const [engine, waiting] = [referTo(pid), readProcessIdentity(client)];
+  // Without /proc, writes no note. If this engine is killed, no note proves that the engine is
+  // dead, and the user must confirm this.
+  if (!engine) return () => undefined;
+  const note = {
+    ...engine,
+    token: randomUUID(),
     ...(waiting && { client: { pid: client, started: waiting.started } }),
   };
   const file = fileOf(directory, note);
@@ -81,8 +86,30 @@ export function recordEngine(directory: string, pid: number, client = process.pi
     if (isSystemError(error)) return () => undefined;
     throw error;
   }
+  const stopHeartbeat = startHeartbeat(file, engine);
   return () => {
+    stopHeartbeat();
     rmSync(file, { force: true });
+  };
+}
+
+/**
+ * Sets the time of the note's file while the engine runs. The engine takes its lock after a few
+ * seconds, and later on a slow machine. The time limits the locks that the note may describe.
+ */
+function startHeartbeat(file: string, engine: ProcessReference): () => void {
+  const beat = setInterval(() => {
+    try {
+      if (checkProcess(engine) === "alive") utimesSync(file, new Date(), new Date());
+      else clearInterval(beat);
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      clearInterval(beat); // Another command has deleted the note.
+    }
+  }, beatMilliseconds);
+  beat.unref();
+  return () => {
+    clearInterval(beat);
   };
 }
 
@@ -116,7 +143,8 @@ export function recordStartedEngines(directory: string): () => void {
 
 function readNote(file: string): EngineNote[] {
   try {
-    return [noteSchema.parse(JSON.parse(readFileSync(file, "utf8")))];
+    const note = noteSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    return [{ ...note, seen: Math.max(note.at, statSync(file).mtimeMs) }];
   } catch (error) {
     // The note was deleted after it was listed, or another release wrote it.
     if (isMissingFileError(error) || isInvalidFormatError(error)) return [];
@@ -134,53 +162,31 @@ export function readEngineNotes(directory: string): EngineNote[] {
   }
 }
 
-/** Host and place from which a process checks whether an engine has ended. */
-export interface ObservationPlace {
-  readonly place: PidScope | undefined;
-  readonly host: string;
-  /** Boot time of this machine, in milliseconds since 1970. */
-  readonly booted: number;
-}
-const currentPlace = (): ObservationPlace => ({
-  place: readPidScope(),
-  host: hostname(),
-  booted: Date.now() - uptime() * 1_000,
-});
-
-const isSamePlace = (place: PidScope, { boot, namespace }: PidScope): boolean =>
-  place.boot === boot && place.namespace === namespace;
-
-/**
- * Returns whether the engine has certainly ended: its process does not exist, its PID belongs to
- * another process, or the machine was rebooted after the note.
- */
-export function hasEngineEnded(note: EngineNote, here: ObservationPlace = currentPlace()): boolean {
-  if (!here.place) return false;
-  if (isSamePlace(note.place, here.place))
-    return readProcessIdentity(note.pid)?.started !== note.started;
-  // Copies of a virtual machine may have the same machine ID. But two copies do not have both the
-  // same name and the same boot time.
-  return isEarlierBoot(note.place, here.place) && note.host === here.host && note.at < here.booted;
-}
+/** Returns whether the engine has certainly ended. */
+export const hasEngineEnded = (note: EngineNote, here?: ObservationPlace): boolean =>
+  checkProcess(note, here) === "dead";
 
 /**
  * Time limits in milliseconds for matching a note with a lock. The engine in a note may hold a lock
- * that was taken at most `before` milliseconds before the note's time. The limit after the note's
- * time is `after`. The lock's time may be rounded to seconds.
+ * that was taken at most `before` milliseconds before the note's time. An engine that was not seen
+ * alive for `after` milliseconds takes no lock any more. The lock's time may be rounded to seconds.
  */
-const [before, after] = [5_000, 300_000];
+const [before, after] = [5_000, 5_000];
 
-/** Returns whether the note may describe the holder of this lock: PID, host and time match. */
-const isHolder = ({ pid, host, at }: EngineNote, holder: LockHolder): boolean => {
+/**
+ * Returns whether the note may describe the holder of this lock: PID, host and time match. Two
+ * containers may have the same host name and PID, so the times must match closely.
+ */
+const isHolder = ({ pid, host, at, seen }: EngineNote, holder: LockHolder): boolean => {
   const since = holder.since.getTime();
-  return pid === holder.pid && host === holder.host && since > at - before && since < at + after;
+  return pid === holder.pid && host === holder.host && since > at - before && since < seen + after;
 };
 
 /** Returns whether a note proves that the holder of the lock is dead. */
 export const isHolderDead = (
   notes: readonly EngineNote[],
   holder: LockHolder,
-  here: ObservationPlace = currentPlace(),
+  here?: ObservationPlace,
 ): boolean => notes.some((note) => isHolder(note, holder) && hasEngineEnded(note, here));
 
 /**
@@ -189,12 +195,10 @@ export const isHolderDead = (
  */
 export const isOrphanedEngine = (
   { client, ...note }: EngineNote,
-  here: ObservationPlace = currentPlace(),
+  here?: ObservationPlace,
 ): boolean =>
   client !== undefined &&
-  here.place !== undefined &&
-  isSamePlace(note.place, here.place) &&
-  !hasEngineEnded(note, here) &&
+  checkProcess(note, here) === "alive" &&
   readProcessIdentity(client.pid)?.started !== client.started;
 
 /**
@@ -204,18 +208,19 @@ export const isOrphanedEngine = (
 export const findAbandonedHolderNote = (
   notes: readonly EngineNote[],
   holder: LockHolder,
-  here: ObservationPlace = currentPlace(),
+  here?: ObservationPlace,
 ): EngineNote | undefined =>
   notes.find((note) => isHolder(note, holder) && isOrphanedEngine(note, here));
 
 /**
  * Deletes the notes about the engines of a stack without a lock. Keeps the notes about engines that
- * run on this machine, because such an engine may be about to take the lock.
+ * may be about to take the lock: engines that run on this machine, and engines that another host or
+ * container has just started.
  */
 export function deleteEngineNotes(directory: string): void {
-  const { place } = currentPlace();
   for (const note of readEngineNotes(directory)) {
-    const runs = place && isSamePlace(note.place, place) && !hasEngineEnded(note);
-    if (!runs) rmSync(fileOf(directory, note), { force: true });
+    const state = checkProcess(note);
+    const isStarting = state === "unknown" && Date.now() < note.seen + startingMilliseconds;
+    if (state !== "alive" && !isStarting) rmSync(fileOf(directory, note), { force: true });
   }
 }

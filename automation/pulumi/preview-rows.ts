@@ -19,14 +19,14 @@ const isSame = (one: Omit<PlanRow, "operation">, other: Omit<PlanRow, "operation
  * Returns the number of resources that differed from the state, according to the events of a
  * refresh.
  *
- * @param besides additional differing resources, which the refresh may not report
+ * @param additional more differing resources, which the refresh may not report
  */
 export function countDriftedResources(
   events: readonly DecodedEngineEvent[],
-  besides: readonly PlanRow[],
+  additional: readonly PlanRow[],
 ): number {
   const seen = events.flatMap((event) => (event.type === "finished" ? [event.change] : []));
-  return seen.length + besides.filter((row) => !seen.some((one) => isSame(one, row))).length;
+  return seen.length + additional.filter((row) => !seen.some((one) => isSame(one, row))).length;
 }
 
 /**

@@ -58,6 +58,16 @@ function engineFiles(backend: string, ...folder: readonly string[]): string[] {
   return readdirSync(directory).map((name) => join(directory, name));
 }
 
+/**
+ * Matches the engine's error about a stack that another operation holds.
+ *
+ * Reason: commands that write a state run without the SDK, and must recognise this error.
+ *
+ * Public way: the SDK throws ConcurrentUpdateError, which is derived from the same texts.
+ */
+export const lockedStackPattern =
+  /the stack is currently locked|\[409\] Conflict: Another update is currently in progress/;
+
 const attributesEnding = ".attrs";
 
 /** Lock file of the engine. */

@@ -6,7 +6,7 @@ import { Failure, recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
 import { backendVariable, disableStateAttributes } from "./backend.js";
 import { recordEngine } from "./lock-holders.js";
-import { deleteEmptyAttributes } from "./pulumi-internals.js";
+import { deleteEmptyAttributes, lockedStackPattern } from "./pulumi-internals.js";
 import { findIdentityAndComponent, findCreatedIds, findRetainedIds } from "./retained-objects.js";
 import type { StackWorkspace } from "./workspace.js";
 
@@ -170,7 +170,7 @@ export async function changeState(
   try {
     await writeState(access, state);
   } catch (error) {
-    throw /currently locked/.test(String(error)) ? createStateChangedError() : error;
+    throw lockedStackPattern.test(String(error)) ? createStateChangedError() : error;
   }
 }
 
@@ -252,6 +252,25 @@ export function findRecordedValues(
 }
 
 const recordedValuesSchema = z.looseObject({ environment: z.record(z.string(), z.string()) });
+
+/** Returns the URNs of the resources that create the identities of the clusters. */
+export const findIdentityUrns = (state: StateExport | undefined): string[] =>
+  (state?.deployment.resources ?? []).flatMap((one) =>
+    findIdentityAndComponent(one) ? [one.urn] : [],
+  );
+
+/**
+ * Returns whether the state contains nothing that a cluster needs: only identities, components and
+ * providers, and no pending operation.
+ */
+export const hasOnlyIdentities = ({ deployment, ...rest }: StateExport): boolean =>
+  isEmptyStack({
+    ...rest,
+    deployment: {
+      ...deployment,
+      resources: (deployment.resources ?? []).filter((one) => !findIdentityAndComponent(one)),
+    },
+  });
 
 export const findClusterIdentities = (state: StateExport | undefined): Set<string> =>
   new Set(findClusterComponents(state).keys());

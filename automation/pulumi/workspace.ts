@@ -189,7 +189,8 @@ export async function withStackSettings(
   const copied = copyOf(options);
   const lock = join(copied.workspace.directory, "settings.lock");
   const purpose = `starting the engine for stack '${options.stack}'`;
-  await withLock(lock, { purpose, waitMs: readingMilliseconds, signal }, async () => {
+  const wait = { waitMs: readingMilliseconds, signal, code: "STACK_LOCKED" } as const;
+  await withLock(lock, { purpose, ...wait }, async () => {
     writeSettings(copied);
     await begin();
   });

@@ -90,7 +90,7 @@ export function renderNextCommands(
     [`stackadm destroy${other}`, "destroy the cluster"],
     onLab
       ? ["npx stackadm-lab down", "destroy the lab with everything in it"]
-      : [`stackadm status${other}`, "show how the cluster is"],
+      : [`stackadm status${other}`, "check the cluster"],
   ];
   const next = formatTable(["NEXT", ""], commands);
   return advice === undefined ? next : `${next}\n! ${advice}`;

@@ -140,11 +140,11 @@ export function renderDestroyPlanLine(plan: DestroyPlan): string {
     ...ofFate(plan, "goes"),
   ];
   const { length: others } = plan.others ?? [];
-  const besides = (plan.stays ?? []).map((one) => `${one.kind} ${named(one)}`);
+  const otherObjects = (plan.stays ?? []).map((one) => `${one.kind} ${named(one)}`);
   const ofOthers =
     others > 0 ? [`${counted(others, "application credential")} of another user`] : [];
   const [stays, open] = [
-    [...ofFate(plan, "stays"), ...besides, ...ofOthers],
+    [...ofFate(plan, "stays"), ...otherObjects, ...ofOthers],
     ofFate(plan, "unknown"),
   ];
   const what = [

@@ -48,11 +48,18 @@ const ofKind: Readonly<Partial<Record<CloudObjectKind, Kept>>> = {
   },
 };
 
-const wordsOf = ({ kind, retained }: KeptObject): Kept =>
-  (retained === true ? undefined : ofKind[kind]) ?? {
-    one: `One ${kind} is kept`,
-    many: (count) => `${count} objects of kind ${kind} are kept`,
-  };
+/** Returns whether the object is kept because of `retainOnDelete`. */
+const isRetained = ({ retained, kept }: KeptObject): boolean => retained === true || kept === true;
+
+const wordsOf = (object: KeptObject): Kept => {
+  const { kind } = object;
+  return (
+    (isRetained(object) ? undefined : ofKind[kind]) ?? {
+      one: `One ${kind} is kept`,
+      many: (count) => `${count} objects of kind ${kind} are kept`,
+    }
+  );
+};
 
 const client = (kind: CloudObjectKind): string => {
   const nouns: Partial<Record<CloudObjectKind, string>> = {
@@ -64,7 +71,7 @@ const client = (kind: CloudObjectKind): string => {
 
 /** Returns the reason why the destroy kept the object. */
 function reasonOf(object: KeptObject): string {
-  if (object.retained === true) return "the program keeps it (retainOnDelete).";
+  if (isRetained(object)) return "the program keeps it (retainOnDelete).";
   if (object.claim === "marked by stackadm")
     return "only its mark names the cluster, and a copy has the mark of its original.";
   const { word = "by the cluster" } = wordsOf(object);
@@ -78,7 +85,12 @@ function linesOf(alike: readonly KeptObject[]): string[] {
   return [
     `${alike.length === 1 ? one : many(alike.length)}: ${reasonOf(first)}`,
     ...alike.map(({ id, name }) => `  ${name} (${id})`),
-    `Delete what you do not need: ${client(first.kind)} ${alike.map(({ id }) => id).join(" ")}`,
+    // The user's program says that a retained object must be kept.
+    ...(isRetained(first)
+      ? []
+      : [
+          `Delete what you do not need: ${client(first.kind)} ${alike.map(({ id }) => id).join(" ")}`,
+        ]),
   ];
 }
 

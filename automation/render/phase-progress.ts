@@ -26,11 +26,11 @@ export class PhaseView {
   constructor(private readonly options: PhaseViewOptions) {}
 
   /** Shows one event that happened at `now`, in milliseconds. Returns whether a phase changed. */
-  take(event: Of<"resource" | "machine" | "log">, now: number): boolean {
+  processEvent(event: Of<"resource" | "machine" | "log">, now: number): boolean {
     if (event.type === "log") this.log(event);
     else if (event.type === "machine") this.machine(event);
     else {
-      const phase = this.timeline.take(event, now);
+      const phase = this.timeline.processEvent(event, now);
       if (phase !== undefined) this.changed(phase, event);
       return phase !== undefined;
     }

@@ -55,7 +55,7 @@ export class RunView {
     this.phases = direction && new PhaseView({ ...options, direction });
   }
 
-  take(event: OperationEvent): void {
+  processEvent(event: OperationEvent): void {
     switch (event.type) {
       case "queued":
         return;
@@ -109,7 +109,8 @@ export class RunView {
   private work(event: Of<"log" | "machine" | "resource">): void {
     if (event.type === "log" && event.urn === undefined) this.note(event.text);
     else if (this.phases) {
-      if (this.phases.take(event, Date.parse(event.at)) && this.open) this.open.hasPhases = true;
+      if (this.phases.processEvent(event, Date.parse(event.at)) && this.open)
+        this.open.hasPhases = true;
     } else if (event.type === "resource" && event.state === "started") this.detail(event.name);
   }
 

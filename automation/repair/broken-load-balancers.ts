@@ -14,6 +14,7 @@ import { omitResources } from "../pulumi/prune-state.js";
 import { findResourcesInCloud } from "../guards/cloud-location.js";
 import type { PlanRow } from "../pulumi/preview-rows.js";
 import { getPlainTextInput } from "../pulumi/pending-operations.js";
+import type { HeldLock } from "../engine/held-lock.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/step.js";
@@ -278,7 +279,7 @@ async function clear(
   run: StackOperation,
   before: StateExport,
   purpose: Purpose,
-  signal: AbortSignal,
+  lock: HeldLock,
 ): Promise<StateExport> {
   // An import would delete the pending operations, which the next run has to repair.
   if (hasPendingOperations(before)) throw createStateChangedError();
@@ -288,8 +289,7 @@ async function clear(
   );
   for (const { what, condition, held } of broken)
     run.note(`The ${what} ${messages[purpose][condition]}${addressAfter(held, purpose)}`);
-  const cloud = await run.cloud();
-  const options = patienceOf(run, signal);
+  const [cloud, options] = [await lock.cloud(), patienceOf(run, lock.signal)];
   for (const { found } of broken) if (found) await deleteObject(cloud, found, options);
   const going = findBalancersWithParts(before, new Set(broken.map(({ id }) => id)));
   return omitResources(before, (one) => going.has(one)).state;
@@ -307,7 +307,7 @@ async function destroyApiResources(run: StackOperation, state: StateExport): Pro
   const target = (state.deployment.resources ?? [])
     .filter((one) => isOfApi(one) && one.deletedWith === undefined)
     .map(({ urn }) => urn);
-  if (target.length > 0) await run.engine("destroy", { target });
+  if (target.length > 0) await run.runEngine("destroy", { target });
 }
 
 /** Returns whether the step must wait until Octavia has finished its work on the load balancer. */
@@ -368,9 +368,9 @@ const deleteBroken = <F extends OperationFacts & { readonly octaviaPatience?: nu
     if (!state || !seen) return;
     if (purpose === "destroy" && seen.some(({ condition }) => condition === "failed"))
       await destroyApiResources(run, state);
-    const { after } = await editUnderLock(run, async (now, signal) => {
+    const { after } = await editUnderLock(run, async (now, lock) => {
       requireAgreed?.({ ...facts, state: now });
-      return now && clear(run, now, purpose, signal);
+      return now && clear(run, now, purpose, lock);
     });
     facts.state = after;
     facts.repaired = true;

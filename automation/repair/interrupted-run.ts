@@ -8,6 +8,7 @@ import {
   type UndoTools,
 } from "./undo-pending-creates.js";
 import { getUndoSteps, describeUrn } from "../pulumi/pending-operations.js";
+import type { HeldLock } from "../engine/held-lock.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { editUnderLock } from "../steps/edit-state.js";
 import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/step.js";
@@ -28,16 +29,16 @@ const interruptedState = ({ state }: OperationFacts): StateExport | undefined =>
 async function undo(facts: OperationFacts, refuseOutdated: boolean): Promise<void> {
   const { run } = facts;
   let cleared: readonly string[] = [];
-  const { before, after } = await editUnderLock(run, async (now, signal) => {
+  const { before, after } = await editUnderLock(run, async (now, lock) => {
     // Another command may have repaired the state before this command got the lock.
     if (!now || !hasInterruptedRun(now)) return now;
     if (refuseOutdated && needsCloudForUndo(now)) {
       // Only visible objects can prove that the state is outdated, so kinds that this user cannot
       // list are skipped.
-      const { objects } = await listVisibleObjects(await run.cloud());
+      const { objects } = await listVisibleObjects(await lock.cloud());
       await requireCurrentState(run.access, now, objects);
     }
-    const recovered = await undoPendingCreates(run.access, now, () => createUndoTools(run, signal));
+    const recovered = await undoPendingCreates(run.access, now, () => createUndoTools(run, lock));
     ({ cleared } = recovered);
     return recovered.state;
   });
@@ -98,11 +99,11 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
   };
   try {
     if (!(await undecided())) return;
-    const work = async (signal: AbortSignal): Promise<void> => {
+    const work = async (lock: HeldLock): Promise<void> => {
       const state = await undecided();
       const during = { from: run.began, to: Date.now() };
       if (state)
-        await undoPendingCreates(run.access, state, () => createUndoTools(run, signal), during);
+        await undoPendingCreates(run.access, state, () => createUndoTools(run, lock), during);
     };
     // Only a second stop (`killSignal`) ends this work. A first stop may be the reason why the run
     // failed, and must not prevent this work.
@@ -110,21 +111,18 @@ export async function deleteUnconfirmedCreates(run: StackOperation): Promise<voi
   } catch (error) {
     const names = creates.map(({ operation }) => describeUrn(operation.resource.urn)).join(", ");
     run.note(
-      `Whether the cloud created ${names} is unknown (${error instanceof Error ? error.message : String(error)}); the next \`stackadm up\` looks for it.`,
+      `Whether the cloud created ${names} is unknown (${error instanceof Error ? error.message : String(error)}); the next \`stackadm up\` searches for it.`,
     );
   }
 }
 
 /** Returns the tools for a repair. The caller holds the stack's lock. */
-export const createUndoTools = async (
-  run: StackOperation,
-  signal: AbortSignal,
-): Promise<UndoTools> => ({
-  cloud: await run.cloud(),
+export const createUndoTools = async (run: StackOperation, lock: HeldLock): Promise<UndoTools> => ({
+  cloud: await lock.cloud(),
   note: (text) => {
     run.note(text);
   },
-  signal,
+  signal: lock.signal,
 });
 
 const pendingOperationsText = (pending: readonly PendingOperation[]): string =>

@@ -19,7 +19,7 @@ export interface AttributionEvidence {
   readonly owned: ReadonlySet<string>;
   /** Identities of the clusters in the state. */
   readonly identities: ReadonlySet<string>;
-  /** IDs of objects with `retainOnDelete`, also of objects that are no longer in the state. */
+  /** IDs of objects with `retainOnDelete`, including objects that are no longer in the state. */
   readonly retained: ReadonlySet<string>;
   /** Periods of runs whose results may be missing in the state. */
   readonly unsettled: readonly RunPeriod[];
@@ -36,8 +36,8 @@ export type Attribution =
   | { readonly is: "unproven"; readonly because: string };
 
 /**
- * Parents and creation time of an object that has no identity of a cluster. `parents` is absent for
- * kinds of objects whose parents do not show the owner.
+ * Parents and creation time of an object without a cluster's identity. `parents` is absent if
+ * objects of this kind have no parents that show the owner.
  */
 export interface UnmarkedObject {
   readonly parents: readonly string[];
@@ -50,10 +50,11 @@ export const createUnprovenAttribution = (because: string): Attribution => ({
 });
 
 /**
- * Determines the owner by the creation time. Returns `left behind` if the time is in one of the
- * periods, otherwise `unproven`.
+ * Determines the owner of an object by its creation time. Returns `left behind` if the object was
+ * created in one of the periods, otherwise `unproven`.
  *
- * @param clocks tolerance in milliseconds for different clocks. Default: one minute
+ * @param clocks difference in milliseconds that the clocks of this machine and of the cloud may
+ * have. Default: one minute
  */
 export function attributeByTime(
   created: string,
@@ -97,18 +98,18 @@ const isOfMachine = ({ kind, owner }: CloudObject): boolean =>
   kind === "server" || (kind === "port" && owner.startsWith("compute:"));
 
 /**
- * Returns the periods in which a run may have created the object. For volumes and snapshots,
- * returns only exact periods (without `atMost`), because a user may have copied such an object
- * shortly before or after a run.
+ * Returns the periods in which a run may have created the object. For volumes and snapshots, leaves
+ * out periods that are only an outer limit (`atMost`). Such a period is longer than the run, and a
+ * user may have copied a volume or snapshot before or after the run.
  */
 const whenOf = (object: CloudObject, { unsettled }: AttributionEvidence): readonly RunPeriod[] =>
   hasData(object) ? unsettled.filter(({ atMost }) => atMost !== true) : unsettled;
 
 /**
- * Determines the owner of an object with the name of an object that an interrupted run was
- * creating. For most kinds, an object with an identity from the state is `left behind`. Servers,
- * ports of servers, volumes and snapshots must also have been created in one of the periods. For
- * volumes and snapshots, no difference of clocks is tolerated, because a user's copy has the same
+ * Determines the owner of an object whose name is in a pending create operation. For most kinds, an
+ * object with an identity from the state is `left behind`. Servers, ports of servers, volumes and
+ * snapshots must also have been created in one of the periods. For volumes and snapshots, the
+ * clocks may not differ, because a copy that a user made shortly after the run has the same
  * identity.
  */
 export function attributeNamedObject(object: CloudObject, known: AttributionEvidence): Attribution {
@@ -136,6 +137,7 @@ export function isUnrecorded(
   return (
     ownership?.claim === "marked by stackadm" &&
     known.identities.has(ownership.mark.identity) &&
+    ownership.kept !== true &&
     !isKnown(object, known) &&
     !hasData(object)
   );
@@ -143,7 +145,7 @@ export function isUnrecorded(
 
 /**
  * Returns whether the object is a subnet in a network of the state, and a destroy has failed. The
- * destroy may have removed the subnet from the state before it deleted the subnet.
+ * failed destroy may have removed the subnet from the state without deleting it in Neutron.
  */
 const isForgotten = (
   { kind, network }: CloudObject,
@@ -152,9 +154,9 @@ const isForgotten = (
   kind === "subnet" && owned.has(network) && unsettled.some(({ destroyed }) => destroyed === true);
 
 /**
- * Determines the owner of an object for which `isUnrecorded` returns true. No pending operation
- * names the object, and the state may be outdated. So the identity is not enough for `left behind`.
- * The object must also have been created in one of the periods.
+ * Determines the owner of an object for which `isUnrecorded` returns true. The identity alone does
+ * not prove that the object was left behind: the state may be outdated, and a newer state may
+ * contain the object. The object must also have been created in one of the periods.
  */
 export function attributeUnrecordedObject(
   object: CloudObject,
@@ -174,11 +176,12 @@ export function attributeUnrecordedObject(
  */
 export type Disposal = "delete" | "keep" | "released";
 
-/** Object of the stack's clusters: it is in the state, retained, or carries an identity. */
+/** Object of the stack's clusters: in the state, retained, or with an identity from the state. */
 export interface ClusterObject {
   readonly object: CloudObject;
   /**
-   * Object with its identity. Absent if only the state shows that the object belongs to the stack.
+   * Object with its identity. Absent if the object has no identity, and only the state shows that
+   * the object belongs to the stack.
    */
   readonly marked?: OwnedObject | undefined;
   readonly disposal: Disposal;

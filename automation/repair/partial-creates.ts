@@ -54,7 +54,7 @@ export const refreshPartialCreates: OperationStep<OperationFacts, never, string[
     run.note(
       `An earlier run created these resources but could not read them; reading them first: ${what}.`,
     );
-    await run.engine("refresh", { target });
+    await run.runEngine("refresh", { target });
     facts.state = await readState(run.access);
   },
 };

@@ -59,7 +59,7 @@ export const refreshResources: OperationStep<RefreshFacts> = {
   apply: async (facts) => {
     const { run, state, broken } = facts;
     const excluded = await createExclusionFlags(run, state, true);
-    const { events } = await run.engine("refresh", excluded);
+    const { events } = await run.runEngine("refresh", excluded);
     facts.state = await rewriteState(
       run.access,
       await readState(run.access),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { deleteLoadBalancerParts } from "../../openstack/inventory/load-balancer-parts.js";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
-import { isAlreadyGone, type DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
+import { wasAlreadyGone, type DeleteOptions } from "../../openstack/inventory/wait-until-unused.js";
 import { addUtcZone, listObjects } from "../../openstack/inventory/inventory.js";
 import { deleteObject } from "../../openstack/inventory/marked-objects.js";
 import {
@@ -155,7 +155,7 @@ async function deleteRule(
     );
     if (!isToDelete(`security group rule ${id}`, verdict, tools)) continue;
     tools.note("Deleting a security group rule that an interrupted run left.");
-    await isAlreadyGone(tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`));
+    await wasAlreadyGone(tools.cloud.request("network", "DELETE", `/security-group-rules/${id}`));
   }
 }
 

@@ -32,14 +32,15 @@ import type { PlannedChanges, OperationFacts, OperationStep } from "../steps/ste
 import { findStackOwnership, type StateExport } from "../pulumi/stack-state.js";
 
 /*
- * Finds objects of the cluster that the state does not contain. The engine does not record a create
- * that failed. Yet the cloud may have created the object, for example if the connection broke or
- * the run was killed. Such an object has the cluster's identity from its creation on.
+ * Finds and deletes objects of the cluster that the state does not contain. The engine does not
+ * record a failed create, but the cloud may have created the object, for example if the connection
+ * broke or the run was killed. The program recognizes such an object by the cluster's identity,
+ * which the create request contains.
  */
 
 /**
  * Returns the objects that a failed run created but did not record in the state. Reads the engine's
- * history only if such objects are possible.
+ * history only if at least one object has an identity from the state and is missing in the state.
  */
 export async function findUnrecordedObjects(
   run: StackOperation,
@@ -64,7 +65,8 @@ export async function findUnrecordedObjects(
 }
 
 /**
- * Throws if ports of other owners block a deletion. Otherwise each run would fail at this deletion.
+ * Throws if ports of other owners block the deletion of these objects. Without this check, the
+ * deletion would fail later, with a less clear error, in every run.
  */
 function requireNoBlockingPorts(
   lost: readonly CloudObject[],
@@ -107,7 +109,7 @@ async function deleteUnderLock(
     objects: readonly CloudObject[],
   ) => Promise<readonly CloudObject[]> | readonly CloudObject[],
 ): Promise<void> {
-  await editUnderLock(run, async (state, signal) => {
+  await editUnderLock(run, async (state, lock) => {
     const objects = await listPresent();
     const lost = await choose(state, objects);
     requireNoBlockingPorts(lost, objects, findStackOwnership(state).owned);
@@ -121,8 +123,8 @@ async function deleteUnderLock(
     const onWait = (text: string): void => {
       run.note(text);
     };
-    const options = { signal, onDelete, onWait };
-    await deleteOrphans(await run.cloud(), lost, options).catch((error: unknown) => {
+    const options = { signal: lock.signal, onDelete, onWait };
+    await deleteOrphans(await lock.cloud(), lost, options).catch((error: unknown) => {
       throw withPurpose(error);
     });
     return state;
@@ -177,8 +179,11 @@ const blockingKinds: readonly CloudObjectKind[] = [
   "port",
 ];
 
-/** Lists the objects that may block a network. Skips kinds that the user cannot list. */
-async function listBlocking(run: StackOperation): Promise<CloudObject[]> {
+/**
+ * Lists the project's objects of the kinds that can block the deletion of a network. Skips kinds
+ * that the user cannot list.
+ */
+async function listNetworkBlockers(run: StackOperation): Promise<CloudObject[]> {
   const cloud = await run.cloud();
   const found = await Promise.allSettled(blockingKinds.map((kind) => listObjects(cloud, kind)));
   return found.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
@@ -199,12 +204,14 @@ async function findUnrecordedIn(
 }
 
 interface Blocking {
+  /** All objects of the project with one of the `blockingKinds`. */
   readonly objects: readonly CloudObject[];
+  /** Objects to delete: unrecorded objects, and load balancers of deleted Services. */
   readonly lost: readonly CloudObject[];
 }
 
 /** Returns the objects of other owners that block the deletion of the cluster's networks. */
-function foreignObjects(
+function findForeignBlockers(
   state: StateExport | undefined,
   { objects, lost }: Blocking,
 ): readonly CloudObject[] {
@@ -223,19 +230,19 @@ function foreignObjects(
 export const unblockNetworks: OperationStep<OperationFacts, never, Blocking> = {
   title: "Delete objects that block the cluster's networks",
   detect: async ({ run, state }) => {
-    const objects = await listBlocking(run);
+    const objects = await listNetworkBlockers(run);
     const blocking = { objects, lost: await findUnrecordedIn(run, state, objects) };
-    const none = blocking.lost.length + foreignObjects(state, blocking).length === 0;
+    const none = blocking.lost.length + findForeignBlockers(state, blocking).length === 0;
     return none ? undefined : blocking;
   },
   apply: async ({ run, state }, blocking) => {
     if (blocking.lost.length > 0)
       await deleteUnderLock(
         run,
-        () => listBlocking(run),
+        () => listNetworkBlockers(run),
         (now, objects) => findUnrecordedIn(run, now, objects),
       );
-    for (const { kind, name, id } of foreignObjects(state, blocking))
+    for (const { kind, name, id } of findForeignBlockers(state, blocking))
       run.warn(
         `The ${kind} '${name}' (${id}) in the cluster's network does not belong to the cluster and blocks the deletion of the network: delete it or the object that uses it.`,
       );

@@ -12,8 +12,9 @@ import { ensureAgent, createNewKeyReporter, type SshAgent } from "./ssh-agent.js
 
 /** Names and paths of the lab. */
 export interface LabSettings {
+  /** Name of the entry in clouds.yaml that reaches the lab's cloud by HTTP. */
   readonly cloud: string;
-  /** Name of the entry in clouds.yaml that reaches the lab's cloud over TLS. */
+  /** Name of the entry in clouds.yaml that reaches the lab's cloud by HTTPS. */
   readonly tlsCloud: string;
   readonly cloudsFile: string;
   readonly siteFile: string;
@@ -36,9 +37,8 @@ export const namesCloud = (env: NodeJS.ProcessEnv): boolean =>
   isSet(env["OS_CLOUD"]) || isSet(env["OS_AUTH_URL"]);
 
 /**
- * Returns true if the toolchain may use stand-ins in place of plugins: with the lab's cloud, or if
- * the environment names no cloud. Returns undefined for other clouds, which need the official
- * plugins.
+ * Returns whether an operation uses the lab's cloud: OS_CLOUD names this cloud, or the environment
+ * names no cloud and the lab runs.
  */
 export function usesLab(env: NodeJS.ProcessEnv): boolean {
   const { cloud, tlsCloud } = getLabSettings();
@@ -47,8 +47,9 @@ export function usesLab(env: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Returns true if the toolchain may replace plugins by stand-ins: for the lab's cloud, and if the
- * environment names no cloud. Otherwise undefined, because other clouds need the official plugins.
+ * Returns true if the toolchain may replace missing plugins by stand-ins: for the lab's cloud, and
+ * if the environment names no cloud. Returns undefined for other clouds, which need the official
+ * plugins.
  */
 export const usesStandInsByDefault = (env: NodeJS.ProcessEnv): true | undefined =>
   usesLab(env) || !namesCloud(env) ? true : undefined;
@@ -85,8 +86,6 @@ export function resolveBackendUrl(env: NodeJS.ProcessEnv, ofProject?: string): s
   const named = env[backendVariable];
   if (isSet(named)) return requireBackendUrl(named);
   if (isSet(ofProject)) return requireBackendUrl(ofProject, "Pulumi.yaml: backend.url");
-  // Variables that the engine or OpenStack's provider reads, but without a useful error for invalid
-  // values. Each variable has a pattern of valid values, and advice.
   const directory = getStatePath(...(usesLab(env) ? [getLabFolderName()] : []), "pulumi");
   makeDirectory(directory);
   return pathToFileURL(directory).href;
@@ -110,13 +109,13 @@ function makeDirectory(directory: string): void {
 }
 
 /**
- * Variables that the engine or OpenStack's provider reads, but does not check with a useful error.
- * Each has a pattern of valid values, and advice.
+ * Pattern of valid values, and advice, for environment variables that the engine or OpenStack's
+ * provider reads. Their own error messages about invalid values do not help the user.
  */
 const readElsewhere: Readonly<Record<string, readonly [RegExp, string]>> = {
   PULUMI_PARALLEL: [
     /^[1-9]\d{0,5}$/,
-    "Write the number of resources that the engine works on at once, such as 8, or unset it.",
+    "Write the number of resources that the engine works on in parallel, such as 8, or unset it.",
   ],
   OS_INSECURE: [/^(1|0|t|f|true|false)$/i, "Write true or false, or unset it."],
 };
@@ -146,10 +145,7 @@ export interface EnvironmentOptions {
   /** Progress of long work is reported to this object. Default: not reported. */
   readonly progress?: Progress;
   readonly signal?: AbortSignal;
-  /**
-   * The toolchain may take minutes. The backend is checked first, so that the user sees an error
-   * early.
-   */
+  /** Environment of the user. Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
   /**
    * URL of the backend in the project's Pulumi.yaml (`backend.url`). PULUMI_BACKEND_URL overrides
@@ -182,8 +178,8 @@ export async function prepareEnvironment(
   const env = options.env ?? process.env;
   requireVariables(env);
   const cloud = selectCloudEnvironment(env);
-  // Checks the backend before the toolchain, because the toolchain may take minutes and an error
-  // should come first.
+  // Checks the backend before the toolchain, because an installation of the toolchain may take
+  // minutes, and the user should see an error of the backend first.
   const backend = resolveBackendUrl(env, options.backend);
   const { progress = silentProgress, signal, passphrase: needed = true } = options;
   const note = (text: string): void => {

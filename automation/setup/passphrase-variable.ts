@@ -85,7 +85,7 @@ export function preparePassphraseEnvironment(
       return {};
     }
     note(
-      `Created ${own} with the passphrase of the stacks' secrets. Keep a copy: without it, nothing can read the secrets.`,
+      `Created ${own} with the passphrase of the stacks' secrets. Keep a copy: without it, no one can read the secrets.`,
     );
   }
   return { PULUMI_CONFIG_PASSPHRASE_FILE: ensurePassphraseFile(own) };

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { HeldLock } from "../engine/held-lock.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import {
   changeState,
@@ -8,8 +9,8 @@ import {
 } from "../pulumi/stack-state.js";
 
 /**
- * Lets `work` change the cloud while an engine holds the stack's lock. `work` gets the state and
- * returns the new state. Writes the new state after the lock is released. Writes nothing if `work`
+ * Lets `work` change the cloud while an engine holds the stack's lock. `work` must change the cloud
+ * with the client of the lock. `work` gets the state and returns the new state. Writes the new state after the lock is released. Writes nothing if `work`
  * returns undefined or the same object. Throws if another operation changed the state between the
  * release of the lock and the write. Returns the state before and after.
  *
@@ -20,13 +21,13 @@ export async function editUnderLock(
   run: Pick<StackOperation, "access" | "hold">,
   work: (
     state: StateExport | undefined,
-    signal: AbortSignal,
+    lock: HeldLock,
   ) => Promise<StateExport | undefined> | StateExport | undefined,
   options?: { readonly stop: AbortSignal | undefined },
 ): Promise<{ readonly before: StateExport | undefined; readonly after: StateExport | undefined }> {
-  const { before, after } = await run.hold(async (signal) => {
+  const { before, after } = await run.hold(async (lock) => {
     const before = await readState(run.access);
-    return { before, after: await work(before, signal) };
+    return { before, after: await work(before, lock) };
   }, options);
   if (after !== undefined && after !== before)
     await changeState(run.access, (now) => {

@@ -21,11 +21,11 @@ export interface TimelineRow extends Span {
 }
 
 /** Collects the spans of a run from the run's events. */
-export class Spans {
+export class SpanCollector {
   private readonly open = new Map<string, number>();
   private readonly closed: Span[] = [];
 
-  take(event: DecodedEngineEvent, now: number): void {
+  processEvent(event: DecodedEngineEvent, now: number): void {
     if (event.type !== "started" && event.type !== "finished") return;
     const { urn, name, type, phase, operation } = event.change;
     const key = `${urn} ${operation}`;

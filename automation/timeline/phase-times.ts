@@ -41,7 +41,7 @@ export class PhaseTracker {
   private readonly records = new Map<Phase, PhaseRecord>();
 
   /** Processes one event and returns its phase. `now` is in milliseconds. */
-  take(resource: ResourceWork, now: number): Phase | undefined {
+  processEvent(resource: ResourceWork, now: number): Phase | undefined {
     const { state, urn } = resource;
     const phase = findResourcePhase(urn);
     if (state === "unchanged" || phase === undefined) return undefined;
@@ -78,7 +78,7 @@ export class PhaseTracker {
     return undefined;
   }
 
-  finished(phase: Phase): number {
+  countFinished(phase: Phase): number {
     return this.records.get(phase)?.finished ?? 0;
   }
 

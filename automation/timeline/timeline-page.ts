@@ -72,7 +72,7 @@ export function renderTimelinePage(stack: string, rows: readonly TimelineRow[]):
 <h1>${title}</h1>
 <p>${String(rows.length)} resources in ${seconds(length)} s, from the first one's beginning to the last one's end.</p>
 <h2>Critical path</h2>
-<p>Each began when the one above it was done. Whatever is not in this table did not make it longer.</p>
+<p>Each resource began when the resource above it was finished. Resources that are not in this table did not extend the duration.</p>
 <table><tr><th class="n">at s</th><th class="n">waited s</th><th class="n">took s</th><th></th><th>resource</th><th>type</th><th>phase</th></tr>
 ${pathRows(rows, beginning)}
 </table>

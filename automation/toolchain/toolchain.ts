@@ -23,7 +23,7 @@ import { createBinDirectory } from "./program-scripts.js";
 import { convertPackageFailure, loadToolchainPackage } from "./toolchain-package.js";
 
 /** Program that Pulumi needs for an operation, and where the program comes from. */
-export interface Piece {
+export interface ToolchainProgram {
   readonly name: string;
   readonly version: string;
   readonly path: string;
@@ -38,7 +38,7 @@ export interface Piece {
 }
 
 export interface Toolchain {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly ToolchainProgram[];
   /**
    * Environment variables for `pulumi`: PATH with the tools first, and variables that prevent
    * needless downloads.
@@ -141,7 +141,7 @@ export async function ensureToolchain(options: ToolchainOptions): Promise<Toolch
   });
 }
 
-async function engineOf(context: Context): Promise<Piece> {
+async function engineOf(context: Context): Promise<ToolchainProgram> {
   const found = await findEngine(
     context.where,
     engineVersion,
@@ -159,7 +159,7 @@ async function engineOf(context: Context): Promise<Piece> {
   return substitute(context, { name: "pulumi", version: engineVersion, why: found.refused }, what);
 }
 
-async function languageHost(context: Context, engine: Piece): Promise<Piece> {
+async function languageHost(context: Context, engine: ToolchainProgram): Promise<ToolchainProgram> {
   const name = "pulumi-language-nodejs";
   const path = engine.origin === "found" && findLanguageHost(engine.path, context.where);
   if (path) {
@@ -168,20 +168,24 @@ async function languageHost(context: Context, engine: Piece): Promise<Piece> {
       version: engine.version,
       path,
       origin: "found",
-      why: "on PATH, or beside the pulumi that was found",
+      why: "on PATH, or next to the pulumi that was found",
     };
   }
   const why =
     engine.origin === "built"
       ? "the pulumi that was built has none"
-      : `it is neither on PATH nor beside ${engine.path}`;
+      : `it is neither on PATH nor next to ${engine.path}`;
   return substitute(context, { name, version: engineVersion, why });
 }
 
 /** Time limit in milliseconds for the download of a plugin, which has up to 150 MB. */
 const installMilliseconds = 1_800_000;
 
-async function plugin(context: Context, name: PluginName, engine: Piece): Promise<Piece> {
+async function plugin(
+  context: Context,
+  name: PluginName,
+  engine: ToolchainProgram,
+): Promise<ToolchainProgram> {
   const version = context.plugins[name];
   const piece = `pulumi-resource-${name}`;
   const found = findPlugin(name, context.where, version);
@@ -227,9 +231,9 @@ const missing = (what: string, why: string): Failure =>
  */
 async function substitute(
   context: Context,
-  { name, version, why }: Pick<Piece, "name" | "version" | "why">,
+  { name, version, why }: Pick<ToolchainProgram, "name" | "version" | "why">,
   what = `The official ${name} ${version} is not installed`,
-): Promise<Piece> {
+): Promise<ToolchainProgram> {
   const { cache, env, progress, signal } = context;
   if (!context.standIns) throw missing(what, why);
   const substitutes = context.substitutes ?? loadToolchainPackage();

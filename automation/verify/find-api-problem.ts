@@ -1,3 +1,5 @@
+import { Failure } from "../../base/failures/failure.js";
+import type { FailureCode } from "../../base/failures/failure-codes.js";
 import type { KubernetesApi } from "./kubernetes-client.js";
 
 /*
@@ -6,12 +8,12 @@ import type { KubernetesApi } from "./kubernetes-client.js";
  */
 
 export interface ApiProblem {
+  readonly code: FailureCode;
   readonly text: string;
-  /**
-   * Whether the problem is permanent: the API refuses the credentials, or etcd lost the cluster's
-   * data.
-   */
+  /** Whether the problem is permanent, so that a later request fails in the same way. */
   readonly final: boolean;
+  /** Whether a ready API server shows that etcd lost the cluster's data. */
+  readonly lostData: boolean;
 }
 
 /**
@@ -28,17 +30,23 @@ export async function findApiProblem(api: KubernetesApi): Promise<ApiProblem | u
     const refused = (answer: number): boolean => answer === 401 || answer === 403;
     if (status !== 200)
       return {
+        code: refused(status) ? "KUBERNETES_LOGIN_REFUSED" : "KUBERNETES_UNREACHABLE",
         text: `it answers ${status}: ${body.trim().slice(0, 100)}`,
         final: refused(status),
+        lostData: false,
       };
     const { status: known } = await api.send("GET", kubeadmConfigPath);
     if (known === 200) return undefined;
+    const lostData = known === 403 || known === 404;
     return {
+      code: known === 401 ? "KUBERNETES_LOGIN_REFUSED" : "KUBERNETES_UNREACHABLE",
       text: `it is ready, but answers ${known} to a request for kubeadm's configuration: etcd may have lost the cluster's data`,
-      final: refused(known) || known === 404,
+      final: lostData || known === 401,
+      lostData,
     };
   } catch (error) {
     const text = error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
-    return { text, final: false };
+    const code = error instanceof Failure ? error.code : "KUBERNETES_UNREACHABLE";
+    return { code, text, final: code === "KUBERNETES_UNTRUSTED", lostData: false };
   }
 }

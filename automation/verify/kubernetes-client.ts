@@ -1,6 +1,10 @@
 import { parse } from "yaml";
 import { z } from "zod";
-import { sendHttpRequest, type HttpAnswer } from "../../openstack/http/http-exchange.js";
+import {
+  isUntrustedCertificate,
+  sendHttpRequest,
+  type HttpAnswer,
+} from "../../openstack/http/http-exchange.js";
 import { Failure } from "../../base/failures/failure.js";
 
 const entries = z.array(z.looseObject({ name: z.string() }));
@@ -94,6 +98,11 @@ export class KubernetesApi {
       return await sendHttpRequest(server + path, { method, ca, cert, key, timeout, headers });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
+      if (error instanceof Error && isUntrustedCertificate(error))
+        throw new Failure(
+          "KUBERNETES_UNTRUSTED",
+          `The certificate of the Kubernetes API at ${new URL(server).host} cannot be verified: ${reason}.`,
+        );
       throw new Failure(
         "KUBERNETES_UNREACHABLE",
         `The Kubernetes API at ${new URL(server).host} cannot be reached: ${reason}.`,

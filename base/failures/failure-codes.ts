@@ -30,7 +30,7 @@ export const failures = {
     exitCode: 2,
     sentence:
       "the stack's secrets cannot be read: the passphrase differs from the one with which the stack was created, or none is set",
-    hint: "Set PULUMI_CONFIG_PASSPHRASE_FILE to the file with the passphrase with which the stack was created. Without this passphrase, nothing can read the stack's secrets.",
+    hint: "Set PULUMI_CONFIG_PASSPHRASE_FILE to the file with the passphrase with which the stack was created. Without this passphrase, no one can read the stack's secrets.",
     said: [{ text: /incorrect passphrase|passphrase must be set with/ }],
   },
   TOOL_MISSING: {
@@ -70,6 +70,15 @@ export const failures = {
     hint: "Nothing was sent to it. Another machine may answer in its place (a man-in-the-middle attack); if you rebuilt the machine by hand, raise its generation.",
     said: [{ of: "command:remote:", text: /host key mismatch|knownhosts: key/ }],
   },
+  SSH_AGENT_FAILED: {
+    exitCode: 1,
+    sentence: "the ssh-agent does not sign, or no longer runs",
+    hint: "Unlock the ssh-agent, confirm its question or touch the key. If the agent no longer runs, start one, set SSH_AUTH_SOCK and load the key. `ssh-add -l` lists the loaded keys. Then run the same command again.",
+    said: [
+      { of: "command:remote:", text: /\bagent: (?:failed to|client error|unsupported) .*/ },
+      { of: "command:remote:", text: /dial unix .*/ },
+    ],
+  },
   SSH_KEY_REFUSED: {
     exitCode: 1,
     sentence: "the machine refuses the login key",
@@ -85,7 +94,7 @@ export const failures = {
     hint: "`stackadm doctor` shows limits and use. Ask for a larger quota or delete unused objects, then run the same command again.",
     said: [
       {
-        text: /quota exceeded|exceed(?:s|ed) (?:\S+ ){0,4}quota(?![\w.:-])|quota has been met/i,
+        text: /quota exceeded|exceed(?:s|ed) (?:\S+ ){0,4}quota(?![\w:-]|\.\S)|quota has been met/i,
       },
       { text: /OverQuota|OverLimit/ },
     ],
@@ -120,7 +129,7 @@ export const failures = {
   },
   SERVER_NEVER_BOOTED: {
     exitCode: 1,
-    sentence: "a machine runs, but never answered on SSH: it booted badly or not at all",
+    sentence: "a machine runs, but never answered on SSH: it did not boot, or booted with an error",
     hint: "Run the same command again: it replaces the machine. If the machine only boots slowly, first write a larger `timeoutFactor` or more `ssh.bootMinutes`. If its console says that cloud-init found no data source, the machine can read no config drive (Debian 12 genericcloud on the machine type q35: set hw_cdrom_bus=scsi on the image) and reaches no metadata service. If it has no address, its subnet has no DHCP.",
   },
   SERVER_STOPPED: {
@@ -172,12 +181,37 @@ export const failures = {
   TEARDOWN_BLOCKED: {
     exitCode: 1,
     sentence: "the cluster cannot release its objects in the cloud",
-    hint: "Delete the named objects (the program that set a finalizer has to remove it), then run the same command again. Or run `stackadm destroy --abandon`: it deletes the cluster without its API, and keeps and lists volumes with data.",
+    hint: "Delete the named objects (the program that set a finalizer has to remove it), then run the same command again.",
+  },
+  WEBHOOK_FAILED: {
+    exitCode: 1,
+    sentence: "an admission webhook in the cluster does not answer",
+    hint: "Repair the pods of the webhook that the message names, or set `failurePolicy: Ignore` in its configuration, or exclude the namespace `kube-system`; then run the same command again.",
+    // The Kubernetes API has answered: the address and the certificate are those of the webhook.
+    said: [{ text: /failed calling webhook .*/ }],
+  },
+  KUBERNETES_LOGIN_REFUSED: {
+    exitCode: 1,
+    sentence: "the Kubernetes API refuses the credentials of the kubeconfig",
+    hint: "Check that the API's address is still this cluster's (`stackadm status`). If the kubeconfig in the state expired, `stackadm up` fetches a new one from a control plane. Then run the same command again.",
+    said: [
+      { text: /the server has asked for the client to provide credentials/ },
+      { of: "kubernetes:", text: /(?:^|: )Unauthorized$/ },
+    ],
+  },
+  KUBERNETES_UNTRUSTED: {
+    exitCode: 1,
+    sentence: "the certificate of the Kubernetes API cannot be verified",
+    hint: "Check the clock of this machine, and that the API's address is still this cluster's and no proxy answers there. If the certificate has expired, renew it on the control plane (`kubeadm certs renew apiserver`). Then run the same command again.",
+    said: [
+      { text: /(?:Kubernetes cluster is unreachable|schema information).* x509: .*/ },
+      { of: "kubernetes:", text: /"https:[^"]*": (?:tls: [^:]*: )?x509: .*/ },
+    ],
   },
   KUBERNETES_UNREACHABLE: {
     exitCode: 1,
     sentence: "the Kubernetes API does not answer",
-    hint: "Check that your address is in allowedCidrs and, with `stackadm status`, that the control planes run; then run the same command again. If the cluster is lost: `stackadm destroy --abandon`.",
+    hint: "Check that your address is in allowedCidrs and, with `stackadm status`, that the control planes run; then run the same command again.",
     said: [
       { text: /configured Kubernetes cluster is unreachable|unable to load schema information/ },
       {
@@ -235,11 +269,12 @@ export const failures = {
   SCRIPT_MISSING: {
     exitCode: 1,
     sentence: "a machine no longer has the script that has to run, or only a damaged one",
-    hint: "Run the same command again: it copies the scripts to the machine once more. With plain `pulumi`: `pulumi up --replace` with the URN of the machine's `-scripts`.",
+    hint: "Run the same command again: it copies the scripts to the machine again. With plain `pulumi`: `pulumi up --replace` with the URN of the machine's `-scripts`.",
   },
   SFTP_MISSING: {
     exitCode: 1,
-    sentence: "the machine's SSH server has no SFTP, by which the machine gets its scripts",
+    sentence:
+      "the machine's SSH server has no SFTP, which is needed to copy scripts to the machine",
     hint: "Use an image whose /etc/ssh/sshd_config has the line `Subsystem sftp internal-sftp`. On a machine that exists, add the line and reload sshd. Then run the same command again.",
     said: [{ of: "command:remote:", text: /subsystem request failed/ }],
   },

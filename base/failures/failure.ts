@@ -98,8 +98,8 @@ export function recogniseError(
   const line = findReasonLine(text).replaceAll(urns, "");
   for (const code of failureCodes)
     for (const pattern of getFailureRow(code).said ?? []) {
-      const speaks = type === "" || type.startsWith(pattern.of ?? "");
-      const match = speaks ? pattern.text.exec(line) : null;
+      const applies = type === "" || type.startsWith(pattern.of ?? "");
+      const match = applies ? pattern.text.exec(line) : null;
       if (match) return { code, words: line.slice(match.index).trim().slice(0, 600) };
     }
   return undefined;

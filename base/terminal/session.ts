@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { Failure } from "../failures/failure.js";
+import type { FailureCode } from "../failures/failure-codes.js";
 import { createRedactor, type Redactor } from "./redact-secrets.js";
 import { convertAbortError } from "../failures/cancellation.js";
 import type { Progress } from "../progress.js";
@@ -38,11 +39,11 @@ function listen(note: (text: string) => void): Stops {
   const interrupt = (): void => {
     if (kill.signal.aborted) process.exit(130);
     if (cancel.signal.aborted) {
-      note("Stopping at once. The next run repairs what this one leaves unfinished.");
+      note("Stopping immediately. The next run repairs what this one leaves unfinished.");
       kill.abort();
       return;
     }
-    note("Stopping after the running steps. Press Ctrl-C again to stop at once.");
+    note("Stopping after the running steps. Press Ctrl-C again to stop immediately.");
     cancel.abort();
   };
   // A closed terminal sends several SIGHUP. The second SIGHUP must not count as a second Ctrl-C.
@@ -75,18 +76,28 @@ function unforeseen(error: unknown): Failure {
   );
 }
 
+/** Page that explains every failure code. The package contains the page under the same path. */
+const failurePage = "docs/reference/failures.md";
+
+/** Codes without a reference, because the page says less than the message. */
+const unreferenced: readonly FailureCode[] = ["FAILED", "INVALID_USAGE"];
+
+/** Returns the line that names the code and its place on the page. */
+const failureReference = (code: FailureCode): string =>
+  unreferenced.includes(code) ? "" : `\n  ${code}: ${failurePage}#${code.toLowerCase()}`;
+
 /**
- * Returns the text of an error: sentence and hint. With STACKADM_DEBUG, adds the stack trace of an
- * unexpected error.
+ * Returns the text of an error: sentence, hint and code. With STACKADM_DEBUG, adds the stack trace
+ * of an unexpected error.
  */
 export function formatFailure(
   error: unknown,
-  { sentence, hint }: Failure,
+  { code, sentence, hint }: Failure,
   env: NodeJS.ProcessEnv = process.env,
 ): string {
   const foreseen = error instanceof Failure || !(error instanceof Error);
   const trace = foreseen || env["STACKADM_DEBUG"] === undefined ? "" : `\n${error.stack ?? ""}`;
-  return `error: ${sentence}\n  ${hint}${trace}`;
+  return `error: ${sentence}\n  ${hint}${failureReference(code)}${trace}`;
 }
 
 /** Returns the fields of an error's JSON line, which is the last line of the output. */

@@ -37,10 +37,11 @@ export class Bastion extends MachineGroup {
   }
 
   /**
-   * Returns SSH access through the bastion. Connections wait until the bastion's script has run. A
-   * failure of the bastion is then reported once, not once for each machine behind it.
+   * Returns SSH connections through the bastion, at the address `host`. The connections become
+   * known only when the bastion's script has run. So a failure of the bastion is reported once, and
+   * not again for each machine behind it.
    */
-  at(
+  getConnections(
     host: pulumi.Output<string>,
     spec: Pick<ClusterSpec, "ssh" | "securityUpdates">,
   ): MachineConnections {

@@ -3,7 +3,7 @@ import type { MachineConnections } from "../machine/machine-connections.js";
 import type { Machine } from "../machine/machine.js";
 import { FloatingIpComponent, type ExternalConnection } from "../network/floating-ip-component.js";
 
-/** SSH access at each machine's own address, for a program that runs in the machines' network. */
+/** SSH connections to each machine's address, for a program that runs in the machines' network. */
 const direct: MachineConnections = {
   connectionTo: (machine) => machine.ssh(machine.address),
 };
@@ -13,20 +13,23 @@ const inAdminNetwork = ({ machine, adminAddress }: Machine): pulumi.Output<strin
   return adminAddress;
 };
 
-/** SSH access at each machine's address in the admin network. */
+/** SSH connections to each machine's address in the admin network. */
 const admin: MachineConnections = {
   connectionTo: (machine) => machine.ssh(inAdminNetwork(machine)),
 };
 
 /**
- * Map from the value of `access` in the specification to SSH connections without a proxy machine.
+ * SSH connections without a proxy machine, by the value of `ssh.access` in the specification.
  */
 export const connectionsWithoutProxy: Readonly<Partial<Record<string, MachineConnections>>> = {
   direct,
   admin,
 };
 
-/** Returns SSH access to `entry` at `host`, and through `entry` to all other machines. */
+/**
+ * Returns SSH connections through one machine: to `entry` at the address `host`, and to all other
+ * machines with `entry` as the proxy.
+ */
 export const getConnectionsThroughEntry = (
   entry: Machine,
   host: pulumi.Output<string>,
@@ -44,15 +47,15 @@ export interface EntryAddressArgs extends ExternalConnection {
   /** Existing floating IP of the project. @default the program creates a floating IP */
   readonly given?: string | undefined;
   /**
-   * Resources that must be created before the floating IP. A port can have only one floating IP,
-   * and this port may still have the floating IP of the API.
+   * Resources that the engine creates or changes before the floating IP. A port can have only one
+   * floating IP, and this port may still have the floating IP of the API.
    */
   readonly after: readonly pulumi.Resource[];
 }
 
 /**
- * Floating IP for SSH to the entry machine. Used only if the API's floating IP is not already on
- * that machine.
+ * Floating IP for SSH to the entry machine. The entry machine is the machine through which SSH
+ * reaches all other machines. Created only if the API's floating IP is not on the entry machine.
  */
 export class EntryAddress extends FloatingIpComponent {
   static readonly type = "stackadm:access:EntryAddress";

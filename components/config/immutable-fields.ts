@@ -164,9 +164,9 @@ export const kubeProxyModePath = "kubernetes.kubeProxy.mode";
  */
 const sentences: FrozenValuesByPath = {
   [caCertificateFrozenPath]:
-    "the cluster knows the cloud by an authority of its own, and this run knows none: its controllers and machines could not reach the cloud any more; name the authority's certificate as `cacert` in clouds.yaml or as OS_CACERT, and where a public authority has taken its place, that one's",
+    "the cluster was created with a CA certificate of the cloud, and this run has none: its controllers and machines could not reach the cloud any more; name the CA certificate as `cacert` in clouds.yaml or as OS_CACERT; if the cloud now has a certificate of a public CA, name the root certificate of that CA",
   [clientCertificateFrozenPath]:
-    "the cluster's controllers show the cloud a client certificate, and this run has none: they could not reach the cloud any more; name one and its key as `cert` and `key` in clouds.yaml or as OS_CERT and OS_KEY, and where the cloud asks for none any more, any",
+    "the cluster's controllers use a client certificate, and this run has none: they could not reach the cloud any more; name one and its key as `cert` and `key` in clouds.yaml or as OS_CERT and OS_KEY; if the cloud no longer asks for one, name any certificate",
 };
 
 /**
@@ -310,7 +310,7 @@ export function findFrozenValueChanges(
     const again = kept === nothing ? "leave it out again" : `write ${kept}${againOf(path)}`;
     const message =
       sentences[path] ??
-      `${kept} cannot become ${value} while the cluster lives; ${again}, or destroy the cluster and create it again`;
+      `${kept} cannot become ${value} while the cluster exists; ${again}, or destroy the cluster and create it again`;
     return kept === value ? [] : [{ path: `cluster.${path}`, message }];
   });
 }
@@ -333,15 +333,18 @@ export const findOneSidedGroupValues = (
   const otherwise = (path: string): string =>
     path.startsWith("workers.")
       ? ", or make another pool, move the pods there and remove this one"
-      : "; these keep what they were made with";
+      : "; existing machines do not change";
+  // The recorded text of a volume is not for users.
+  const shown = (path: string, value = ""): string =>
+    isVolume(path) ? "a separate volume" : value;
   return [
     ...oneSided(before, now).map((path) => ({
       path: `cluster.${path}`,
-      message: `${before[path] ?? ""} cannot be taken from machines that live; write it again${otherwise(path)}`,
+      message: `${shown(path, before[path])} cannot be removed from existing machines; write it again${otherwise(path)}`,
     })),
     ...oneSided(now, before).map((path) => ({
       path: `cluster.${path}`,
-      message: `${now[path] ?? ""} cannot be given to machines that live; leave it out${otherwise(path)}`,
+      message: `${shown(path, now[path])} cannot be added to existing machines; leave it out${otherwise(path)}`,
     })),
   ];
 };

@@ -48,5 +48,5 @@ export const findPlainTextSecrets = (
     .filter(({ value }) => typeof value === "string")
     .map(({ path }) => ({
       path: `cluster.${path}`,
-      message: `is not encrypted; write it with \`pulumi config set --path '${project}:cluster.${path}' --secret\`, and take another one, since this one was in a file`,
+      message: `is not encrypted; write it with \`pulumi config set --path '${project}:cluster.${path}' --secret\`, and choose another secret, because this one was in a file`,
     }));

@@ -129,7 +129,7 @@ export function findUnschedulablePodConflicts({
     wrong(
       [key],
       input,
-      "has pods, and no machine takes any; write a worker's pool with a count, or leave it out",
+      "has pods, and no machine runs pods; write a worker's pool with a count, or leave it out",
     ),
   );
 }

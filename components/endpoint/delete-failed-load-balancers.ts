@@ -53,12 +53,12 @@ export async function deleteFailedLoadBalancers(
   if (living)
     throw new Failure(
       "FAILED",
-      `the load balancer '${name}' (${living.id}) is this cluster's and has listeners, but the state does not hold it: it may be an old one.`,
-      "Bring back the newer state, or delete the load balancer in the cloud.",
+      `the load balancer '${name}' (${living.id}) is this cluster's and has listeners, but it is not in the state: the state may be an old one.`,
+      "Restore the newer state, or delete the load balancer in the cloud.",
     );
   return rest.map(
     ({ id, status }) =>
-      `Octavia could not make the load balancer ${name} (${id}, ${status}); it was deleted.`,
+      `Octavia could not create the load balancer ${name} (${id}, ${status}); it was deleted.`,
   );
 }
 
@@ -85,7 +85,7 @@ export const createLoadBalancerErrorHook = (
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       await pulumi.log.error(
-        `What is left of the load balancer ${name} cannot be deleted: ${reason}`,
+        `The remaining parts of the load balancer ${name} cannot be deleted: ${reason}`,
       );
       return false;
     }

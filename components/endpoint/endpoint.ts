@@ -52,7 +52,7 @@ export interface EndpointArgs<
 
 /**
  * Endpoint of the Kubernetes API. The endpoint is created before the machines. {@link
- * Endpoint.admit} then adds each control plane.
+ * Endpoint.addControlPlane} then adds each control plane.
  */
 export abstract class Endpoint extends FloatingIpComponent {
   /**
@@ -64,7 +64,7 @@ export abstract class Endpoint extends FloatingIpComponent {
    * Address or name at which clients outside the cluster reach the API. Becomes known only when the
    * first control plane has been added.
    */
-  abstract readonly outside: pulumi.Output<string>;
+  abstract readonly externalHost: pulumi.Output<string>;
   /**
    * Addresses and names in the API server's certificate, in addition to the host name of the API.
    */
@@ -89,7 +89,7 @@ export abstract class Endpoint extends FloatingIpComponent {
    * Resources with an address that the user chose. All other ports are created after these
    * resources, because Neutron could otherwise assign the address to another port.
    */
-  get reserved(): readonly pulumi.Resource[] {
+  get fixedAddressResources(): readonly pulumi.Resource[] {
     return [];
   }
 
@@ -97,7 +97,7 @@ export abstract class Endpoint extends FloatingIpComponent {
    * Resources that are created before a control plane gets a separate floating IP. After a change
    * of `endpoint.kind`, the API's floating IP may still be attached to that control plane's port.
    */
-  get madeBefore(): readonly pulumi.Resource[] {
+  get floatingIpResources(): readonly pulumi.Resource[] {
     return this.#floatingIp ? [this.#floatingIp] : [];
   }
 
@@ -105,7 +105,9 @@ export abstract class Endpoint extends FloatingIpComponent {
    * Returns the addresses of the API that machines write to /etc/hosts if they are not control
    * planes. Returns an empty list if DNS resolves the host name of the API.
    */
-  abstract inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]>;
+  abstract getInternalAddresses(
+    controlPlanes: readonly pulumi.Input<string>[],
+  ): pulumi.Output<string[]>;
 
   /**
    * Adds a control plane to the endpoint. `leave` is the script that removes the control plane from
@@ -113,7 +115,7 @@ export abstract class Endpoint extends FloatingIpComponent {
    * because its API server is about to stop. The first control plane is never removed, so it has no
    * `leave`.
    */
-  abstract admit(controlPlane: EndpointMember, leave?: pulumi.Resource): void;
+  abstract addControlPlane(controlPlane: EndpointMember, leave?: pulumi.Resource): void;
 
   /**
    * Returns the variables of virtual-ip.sh for the control plane at `position`. `controlPlanes`
@@ -150,5 +152,5 @@ export abstract class Endpoint extends FloatingIpComponent {
  * control plane was added.
  */
 export const failWithoutMembers = (): never => {
-  throw new RangeError("an endpoint is asked for its host before a control plane is behind it");
+  throw new RangeError("the endpoint's host is requested before the endpoint has a control plane");
 };

@@ -24,19 +24,19 @@ export class FloatingIpEndpoint extends Endpoint {
     this.registerOutputs({});
   }
 
-  get outside(): pulumi.Output<string> {
+  get externalHost(): pulumi.Output<string> {
     return this.#address ?? failWithoutMembers();
   }
 
   get certificateNames(): pulumi.Output<string[]> {
-    return pulumi.all([this.outside]);
+    return pulumi.all([this.externalHost]);
   }
 
-  inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]> {
+  getInternalAddresses(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]> {
     return pulumi.all([...controlPlanes]);
   }
 
-  admit({ plan, machine }: EndpointMember): void {
+  addControlPlane({ plan, machine }: EndpointMember): void {
     if (plan.position === 0) this.#address = this.publicAddress(this.#args, machine.portId);
   }
 }

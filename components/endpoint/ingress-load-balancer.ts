@@ -15,7 +15,7 @@ import {
 import { getClusterTagsOutput } from "../identity/resource-tags.js";
 import { FloatingIpComponent, type ExternalConnection } from "../network/floating-ip-component.js";
 import type { MachineGroupMember } from "../machine/machine-group.js";
-import { getIngressPartName } from "../plan/object-names.js";
+import { getIngressPortObjectName } from "../plan/object-names.js";
 import type { IngressSpec } from "../config/load-balancing/ingress.js";
 import type { RouterAddress } from "../lookup/existing-network.js";
 import type { LocalContext } from "../lookup/local-context.js";
@@ -113,7 +113,7 @@ export class IngressLoadBalancer extends FloatingIpComponent {
     const { name, port, nodePort } = entrance;
     const { mark, machines, subnetId } = this.#args;
     const ovn = isOvnProvider(this.#provider);
-    const called = getIngressPartName(this.#args.name, name);
+    const called = getIngressPortObjectName(this.#args.name, name);
     const protocol = "TCP";
     const listener = this.part(openstack.loadbalancer.Listener, `listener-${name}`, {
       name: called,

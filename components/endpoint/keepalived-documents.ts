@@ -59,7 +59,7 @@ global_defs {
   script_user nobody
   vrrp_version 3
   vrrp_check_unicast_src
-  # For whoever did not hear that the address moved.
+  # Repeats the announcement for hosts that missed the move of the address.
   vrrp_garp_master_refresh 60
 }
 

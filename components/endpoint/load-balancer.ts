@@ -61,7 +61,7 @@ export class LoadBalancerEndpoint extends Endpoint {
     this.registerOutputs({});
   }
 
-  get outside(): pulumi.Output<string> {
+  get externalHost(): pulumi.Output<string> {
     const first = this.#first ?? failWithoutMembers();
     return pulumi.all([this.#host, first.id]).apply(([host]) => host);
   }
@@ -70,7 +70,7 @@ export class LoadBalancerEndpoint extends Endpoint {
    * Returns the address of the load balancer. The address becomes known only when a control plane
    * has been added, because the load balancer does not answer before.
    */
-  inside(): pulumi.Output<string[]> {
+  getInternalAddresses(): pulumi.Output<string[]> {
     const first = this.#first ?? failWithoutMembers();
     return pulumi.all([this.#vip.address, first.id]).apply(([address]) => [address]);
   }
@@ -79,7 +79,7 @@ export class LoadBalancerEndpoint extends Endpoint {
    * Adds a control plane to the load balancer's pool. The machine need not exist yet. The health
    * monitor prevents connections to the machine until its API server is ready.
    */
-  admit({ plan, machine }: EndpointMember, leave?: pulumi.Resource): void {
+  addControlPlane({ plan, machine }: EndpointMember, leave?: pulumi.Resource): void {
     const member = this.make(
       openstack.loadbalancer.Member,
       `member-${String(plan.position)}`,

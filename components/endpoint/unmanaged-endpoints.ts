@@ -9,7 +9,7 @@ import {
 
 /** Endpoint at a load balancer of the user. The program creates no objects for it. */
 export class ExistingEndpoint extends Endpoint {
-  readonly outside: pulumi.Output<string>;
+  readonly externalHost: pulumi.Output<string>;
   readonly certificateNames: pulumi.Output<string[]>;
   readonly #host: string;
 
@@ -20,7 +20,7 @@ export class ExistingEndpoint extends Endpoint {
   ) {
     super(name, opts);
     this.#host = args.spec.host;
-    this.outside = pulumi.output(this.#host);
+    this.externalHost = pulumi.output(this.#host);
     this.certificateNames = pulumi.output([this.#host]);
     this.registerOutputs({});
   }
@@ -29,12 +29,12 @@ export class ExistingEndpoint extends Endpoint {
    * Returns the host if it is an IP address. Returns an empty list if the host is a DNS name. The
    * DNS name is then also the host name of the API, and machines resolve this name by DNS.
    */
-  inside(): pulumi.Output<string[]> {
+  getInternalAddresses(): pulumi.Output<string[]> {
     return pulumi.output(isDnsName(this.#host) ? [] : [this.#host]);
   }
 
   /** Does nothing, because the user configures the load balancer. */
-  admit(): void {
+  addControlPlane(): void {
     return;
   }
 }
@@ -52,15 +52,15 @@ export class PrivateEndpoint extends Endpoint {
     this.registerOutputs({});
   }
 
-  get outside(): pulumi.Output<string> {
+  get externalHost(): pulumi.Output<string> {
     return this.#first ?? failWithoutMembers();
   }
 
-  inside(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]> {
+  getInternalAddresses(controlPlanes: readonly pulumi.Input<string>[]): pulumi.Output<string[]> {
     return pulumi.all([...controlPlanes]);
   }
 
-  admit({ machine }: EndpointMember): void {
+  addControlPlane({ machine }: EndpointMember): void {
     this.#first ??= pulumi.output(machine.address);
   }
 }

@@ -9,7 +9,7 @@ import { Endpoint, type EndpointArgs } from "./endpoint.js";
  * machine reserves the address.
  */
 export class VirtualIpEndpoint extends Endpoint {
-  readonly outside: pulumi.Output<string>;
+  readonly externalHost: pulumi.Output<string>;
   readonly certificateNames: pulumi.Output<string[]>;
   override readonly virtualIp: pulumi.Output<string>;
 
@@ -24,23 +24,23 @@ export class VirtualIpEndpoint extends Endpoint {
     const port = this.reserve(args);
     this.#chosen = args.spec.address === undefined ? [] : [port];
     this.virtualIp = port.allFixedIps.apply((all) => findAddressOfFamily("IPv4", all));
-    this.outside = args.spec.public ? this.publicAddress(args, port.id) : this.virtualIp;
+    this.externalHost = args.spec.public ? this.publicAddress(args, port.id) : this.virtualIp;
     this.certificateNames = pulumi
-      .all([this.virtualIp, this.outside])
+      .all([this.virtualIp, this.externalHost])
       .apply((addresses) => [...new Set(addresses)]);
     this.registerOutputs({});
   }
 
-  override get reserved(): readonly pulumi.Resource[] {
+  override get fixedAddressResources(): readonly pulumi.Resource[] {
     return this.#chosen;
   }
 
-  inside(): pulumi.Output<string[]> {
+  getInternalAddresses(): pulumi.Output<string[]> {
     return pulumi.all([this.virtualIp]);
   }
 
   /** Does nothing, because scripts on the control planes configure the virtual IP. */
-  admit(): void {
+  addControlPlane(): void {
     return;
   }
 

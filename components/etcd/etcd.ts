@@ -29,12 +29,17 @@ export class Etcd extends MachineGroup {
   static readonly type = "stackadm:etcd:Etcd";
   readonly #machines: MachineGroupArgs["machines"];
   readonly #turns: Rollout;
-  #complete: pulumi.Output<string> = pulumi.output("");
+  #completion: pulumi.Output<string> = pulumi.output("");
 
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
     const steps = [getPreparationStep(machines), etcdMemberStep];
-    super(Etcd.type, name, { ...args, steps, generationOf: (plan) => turns.next(plan) }, opts);
+    super(
+      Etcd.type,
+      name,
+      { ...args, steps, generationOf: (plan) => turns.addMachine(plan) },
+      opts,
+    );
     this.#machines = machines;
     this.#turns = turns;
     this.registerOutputs({});
@@ -49,18 +54,18 @@ export class Etcd extends MachineGroup {
    * Name of the last member. The name becomes known when all machines are members, because the
    * machines join one after another.
    */
-  get complete(): pulumi.Output<string> {
-    return this.#complete;
+  get completion(): pulumi.Output<string> {
+    return this.#completion;
   }
 
   /** Starts etcd on the first machine, then joins the other machines one by one. */
-  form(spec: ClusterSpec, access: MachineConnections): void {
+  formCluster(spec: ClusterSpec, access: MachineConnections): void {
     let before: RemoteScript | undefined;
     const [first, second = first] = this.members;
     for (const member of this.members) {
       before = this.member(member, { spec, access }, before);
-      this.#complete = before.after(member.plan.name);
-      this.#turns.done(member.plan.name, before.id);
+      this.#completion = before.after(member.plan.name);
+      this.#turns.setDoneOutput(member.plan.name, before.id);
       // order: the check for the first server is created only after etcd has started on this
       // server. If the server never booted, there is no etcd. A check would then prevent the
       // deletion of the server.
@@ -97,7 +102,9 @@ export class Etcd extends MachineGroup {
     const earlier = before?.id ?? pulumi.output("");
     const prepare = this.prepare(member, access, {
       ...getPreparationValues(spec, plan.role, this.plan),
-      ...getContainerdSecretValues(spec, (text) => this.#turns.inTurn(plan.name, text, earlier)),
+      ...getContainerdSecretValues(spec, (text) =>
+        this.#turns.delayUntilTurn(plan.name, text, earlier),
+      ),
     });
     const settings = {
       version: kubernetes.version,

@@ -7,7 +7,7 @@ import type { KubeadmInitResult } from "./kubeadm-init-result.js";
 
 export interface ApiReadinessArgs {
   readonly clusterName: string;
-  readonly endpoint: Pick<Endpoint, "outside">;
+  readonly endpoint: Pick<Endpoint, "externalHost">;
   readonly facts: KubeadmInitResult;
 }
 
@@ -25,7 +25,7 @@ export class ApiReadiness extends Component {
   constructor(name: string, args: ApiReadinessArgs, opts?: pulumi.ComponentResourceOptions) {
     super(ApiReadiness.type, name, opts);
     const { endpoint, facts } = args;
-    const reached = pulumi.interpolate`${endpoint.outside}:${apiPort}`;
+    const reached = pulumi.interpolate`${endpoint.externalHost}:${apiPort}`;
     this.kubeconfig = pulumi.secret(
       pulumi
         .all([facts.adminConf, reached])

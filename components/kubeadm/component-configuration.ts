@@ -46,19 +46,19 @@ const auditLog = "/var/log/kubernetes/audit";
  * File on control planes for the API server. The file's name contains a digest of the content. If
  * the content changes, the flag with the file's path also changes, and the API server restarts.
  */
-interface OwnFile {
+interface ApiServerFile {
   readonly path: string;
   readonly text: string;
 }
 
-function buildApiServerFile(name: string, end: string, text: string): OwnFile {
+function buildApiServerFile(name: string, end: string, text: string): ApiServerFile {
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);
   return { path: `${apiServerFilesDirectory}/${name}-${digest}.${end}`, text };
 }
 
 const metadataOnly = { omitStages: ["RequestReceived"], rules: [{ level: "Metadata" }] };
 
-const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefined =>
+const policyFile = ({ enabled, policy }: Kubernetes["audit"]): ApiServerFile | undefined =>
   enabled
     ? buildApiServerFile(
         "audit-policy",
@@ -75,7 +75,7 @@ const policyFile = ({ enabled, policy }: Kubernetes["audit"]): OwnFile | undefin
  * Returns the file with the settings of admission plugins. Returns undefined if the user's flags
  * already name such a file.
  */
-function admissionFile(kubernetes: Kubernetes): OwnFile | undefined {
+function admissionFile(kubernetes: Kubernetes): ApiServerFile | undefined {
   const document = getAdmissionPluginSettings(kubernetes);
   return document && buildApiServerFile("admission", "yaml", toYaml(document));
 }
@@ -85,11 +85,11 @@ function admissionFlags(kubernetes: Kubernetes): Flags {
   return file ? { "admission-control-config-file": file.path } : {};
 }
 
-const authorityFile = ({ ca }: NonNullable<Kubernetes["oidc"]>): OwnFile | undefined =>
+const authorityFile = ({ ca }: NonNullable<Kubernetes["oidc"]>): ApiServerFile | undefined =>
   ca === undefined ? undefined : buildApiServerFile("oidc-ca", "crt", `${ca.trimEnd()}\n`);
 
 /** Returns the kubeconfig with which the API server connects to the Keystone webhook. */
-const webhookFile = (certificate: string): OwnFile =>
+const webhookFile = (certificate: string): ApiServerFile =>
   buildApiServerFile("keystone-webhook", "conf", toYaml(buildWebhookKubeconfig(certificate)));
 
 /**
@@ -166,7 +166,7 @@ function apiServerOf(kubernetes: Kubernetes): Fields {
   const { oidc, audit } = kubernetes;
   const encryption = getEncryptionFlags(kubernetes);
   const extraVolumes = [
-    ...(ownFiles(kubernetes).length > 0
+    ...(listApiServerFiles(kubernetes).length > 0
       ? [volume("stackadm-files", apiServerFilesDirectory, { readOnly: true })]
       : []),
     ...(audit.enabled ? [volume("audit-log", auditLog)] : []),
@@ -216,7 +216,7 @@ export const renderClusterConfiguration = (kubernetes: Kubernetes): string =>
   toYaml(buildClusterConfigurationBlocks(kubernetes));
 
 /** Returns the files of the API server in the directory {@link apiServerFilesDirectory}. */
-function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
+function listApiServerFiles(kubernetes: Kubernetes): readonly ApiServerFile[] {
   const { oidc, audit, webhookCertificate } = kubernetes;
   return [
     policyFile(audit),
@@ -231,7 +231,7 @@ function ownFiles(kubernetes: Kubernetes): readonly OwnFile[] {
  * line `NAME BASE64`.
  */
 export const renderApiServerFiles = (kubernetes: Kubernetes): string =>
-  ownFiles(kubernetes)
+  listApiServerFiles(kubernetes)
     .map(
       ({ path, text }) =>
         `${path.slice(apiServerFilesDirectory.length + 1)} ${Buffer.from(text).toString("base64")}`,

@@ -83,7 +83,7 @@ export class ControlPlane extends NodeGroup {
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
     const steps = [getPreparationStep(machines), controlPlaneStep, etcdClientCertificateStep];
-    const generationOf: MachineGroupArgs["generationOf"] = (plan) => turns.next(plan);
+    const generationOf: MachineGroupArgs["generationOf"] = (plan) => turns.addMachine(plan);
     super(ControlPlane.type, name, { ...args, steps, generationOf }, opts);
     const [first] = this.members;
     if (!first) throw new RangeError("a cluster has a control plane");
@@ -95,7 +95,7 @@ export class ControlPlane extends NodeGroup {
    * ID of the last script. Becomes known when all machines are control planes with the current
    * settings.
    */
-  get complete(): pulumi.Output<string> {
+  get completion(): pulumi.Output<string> {
     return this.scripts.at(-1)?.id ?? pulumi.output("");
   }
 
@@ -105,7 +105,7 @@ export class ControlPlane extends NodeGroup {
    * earlier. In a preview, the route is known at once, because a preview opens no connections and
    * must not show the route as changed.
    */
-  at(host: pulumi.Output<string>): MachineConnections {
+  getConnections(host: pulumi.Output<string>): MachineConnections {
     const { machine, copied } = this.first;
     const { id } = copied(getConnectionsThroughEntry(machine, host));
     const reachable = pulumi.runtime.isDryRun() ? host : pulumi.all([host, id]).apply(([at]) => at);
@@ -117,7 +117,7 @@ export class ControlPlane extends NodeGroup {
    * after another, because etcd admits one member at a time. The endpoint must already lead to the
    * first machine.
    */
-  form(args: FormClusterArgs): KubeadmInitResult {
+  formCluster(args: FormClusterArgs): KubeadmInitResult {
     const begun = this.member(this.first, "init", args);
     const facts = {
       ...getKubeadmInitResult(begun),
@@ -131,13 +131,13 @@ export class ControlPlane extends NodeGroup {
     this.leave(this.first, { spec, survivor: second, access, after: begun });
     for (const member of this.members.slice(1)) {
       const leave = this.leave(member, { spec, survivor: this.first, access });
-      endpoint.admit(member, leave);
+      endpoint.addControlPlane(member, leave);
       before = this.member(member, "join", args, { facts, before, leave });
     }
     // The kubeconfig becomes known only after control planes have been replaced or upgraded. Before
     // that, clients outside the cluster's network may be unable to reach the API.
     const { role } = this.first.plan;
-    return { ...facts, adminConf: turns.afterAll(role, facts.adminConf) };
+    return { ...facts, adminConf: turns.delayUntilAllDone(role, facts.adminConf) };
   }
 
   /**
@@ -236,7 +236,7 @@ export class ControlPlane extends NodeGroup {
       values,
       after: order?.leave,
     });
-    args.turns.done(member.plan.name, script.id);
+    args.turns.setDoneOutput(member.plan.name, script.id);
     this.scripts.push(script);
     return script;
   }
@@ -250,7 +250,9 @@ export class ControlPlane extends NodeGroup {
     const traits = { ...this.plan, ...getEndpointTraits(spec) };
     return this.prepare(member, access, {
       ...getPreparationValues(spec, member.plan.role, traits),
-      ...getContainerdSecretValues(spec, (text) => turns.inTurn(member.plan.name, text, earlier)),
+      ...getContainerdSecretValues(spec, (text) =>
+        turns.delayUntilTurn(member.plan.name, text, earlier),
+      ),
     });
   }
 
@@ -265,7 +267,7 @@ export class ControlPlane extends NodeGroup {
       values: {
         ...getJoinRequestValues(this.first, etcd.members, machines),
         NODE_NAME: this.first.plan.name,
-        ETCD: etcd.complete,
+        ETCD: etcd.completion,
       },
     });
   }
@@ -331,7 +333,7 @@ const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormClu
  * machines, the output becomes known after all etcd machines have changed.
  */
 const beforeAll = ({ etcd }: FormClusterArgs): pulumi.Output<string> =>
-  etcd ? etcd.complete : pulumi.output("");
+  etcd ? etcd.completion : pulumi.output("");
 
 /**
  * Returns kubeadm's `etcd` block for separate machines or for another image. Returns an empty

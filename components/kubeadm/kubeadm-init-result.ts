@@ -33,11 +33,11 @@ export interface KubeadmInitResult {
 /** Returns the facts in the result of a control plane's script. */
 export const getKubeadmInitResult = (script: RemoteScript): KubeadmInitResult => ({
   adminConf: script
-    .fact("kubeconfig")
+    .getStableResult("kubeconfig")
     .apply((encoded) => Buffer.from(encoded, "base64").toString("utf8")),
-  caCertHash: pulumi.unsecret(script.fact("caCertHash")),
-  uid: pulumi.unsecret(script.fact("uid")),
-  name: pulumi.unsecret(script.fact("name")),
+  caCertHash: pulumi.unsecret(script.getStableResult("caCertHash")),
+  uid: pulumi.unsecret(script.getStableResult("uid")),
+  name: pulumi.unsecret(script.getStableResult("name")),
 });
 
 /**

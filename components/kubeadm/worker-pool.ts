@@ -39,7 +39,7 @@ export class WorkerPool extends NodeGroup {
     super(
       WorkerPool.type,
       name,
-      { ...args, steps, generationOf: (plan) => turns.next(plan) },
+      { ...args, steps, generationOf: (plan) => turns.addMachine(plan) },
       opts,
     );
     this.#turns = turns;
@@ -55,7 +55,7 @@ export class WorkerPool extends NodeGroup {
       const { access, controlPlane, spec } = args;
       const leave = this.leave(member, { spec, survivor: controlPlane.first, access });
       const join = this.member(member, args, leave);
-      this.#turns.done(member.plan.name, join.id);
+      this.#turns.setDoneOutput(member.plan.name, join.id);
       return join;
     });
   }
@@ -67,7 +67,7 @@ export class WorkerPool extends NodeGroup {
   ): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
     const inTurn: DelayUntilTurn = (text) =>
-      this.#turns.inTurn(member.plan.name, text, controlPlane.complete);
+      this.#turns.delayUntilTurn(member.plan.name, text, controlPlane.completion);
     const prepare = this.prepare(member, access, {
       ...getPreparationValues(spec, member.plan.role, this.plan),
       ...getContainerdSecretValues(spec, inTurn),
@@ -80,13 +80,15 @@ export class WorkerPool extends NodeGroup {
       values: {
         ...getJoinRequestValues(member, controlPlane.members, machines),
         ...getUpgradeValues(spec),
-        KUBERNETES_VERSION: this.#turns.version(
+        KUBERNETES_VERSION: this.#turns.delayVersion(
           member.plan.name,
           spec.kubernetes.version,
-          controlPlane.complete,
+          controlPlane.completion,
         ),
         API_NAME: spec.apiName,
-        API_ADDRESSES: endpoint.inside(controlPlanes).apply((addresses) => addresses.join("\n")),
+        API_ADDRESSES: endpoint
+          .getInternalAddresses(controlPlanes)
+          .apply((addresses) => addresses.join("\n")),
         NODE_NAME: member.plan.name,
         KUBEADM_JOIN: renderMachineJoinDocument(member, spec),
         CA_CERT_HASH: facts.caCertHash,

@@ -98,7 +98,7 @@ export class FrozenValues extends GuardedValues {
         ...(begun && versionFieldPath in now ? upgrades({ written, reached, existing }) : []),
       ];
       if (problems.length > 0)
-        throw createConfigError(`The specification of the living cluster ${cluster}`, problems);
+        throw createConfigError(`The specification of the existing cluster ${cluster}`, problems);
     };
     super(name, { values, check }, opts);
     this.lines = pulumi.output(values).apply(renderFrozenValues);

@@ -18,31 +18,32 @@ const isOlder = (present: string | undefined, wanted: number): boolean =>
 
 type PlannedTurn = Pick<PlannedMachine, "role" | "name" | "generation">;
 
+/** Machine in the order. */
 interface Waiting {
   readonly role: MachineRole;
   readonly machine: string;
+  /** Wanted generation. */
   readonly generation: number;
   /** Output that becomes known when the machine is in the cluster and Ready. */
   joined?: pulumi.Output<string>;
 }
 
 /**
- * Order in which a run replaces or changes machines, one machine at a time. A machine is changed
- * after all machines before it are done. No lock is needed: an input of the machine (generation,
- * version or text) becomes known only when the machine may change, and the engine waits for the
- * input.
+ * Makes a run replace, upgrade or change machines one at a time. For each machine, returns an input
+ * (generation, version or text) that becomes known only when all machines before it are done. The
+ * engine waits for the input before it changes the machine.
  */
 export class Rollout {
   /** Machines in the order in which the program creates their resources. */
   readonly #machines: Waiting[] = [];
 
   /**
-   * Returns the order of a run. In a preview, no machine waits, because the preview must show all
-   * changes.
+   * Returns the order of a run. In a preview, all inputs are known at once, because the preview
+   * must show all changes.
    *
    * @param before returns the Kubernetes version of the cluster before the run
    */
-  static of(
+  static forRun(
     spec: ClusterSpec,
     cloud: pulumi.Output<CloudFacts>,
     before: () => Promise<VersionBeforeUpgrade>,
@@ -51,7 +52,7 @@ export class Rollout {
     const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
     const asked = before();
     const existing = Promise.all([awaitOutput(found), asked]).then(([text, version]) =>
-      possible(spec, generations(text), version),
+      requirePossibleChanges(spec, parseGenerations(text), version),
     );
     return new Rollout(
       existing,
@@ -73,12 +74,12 @@ export class Rollout {
 
   /**
    * Adds the next machine to the order. Returns the machine's wanted generation, which becomes
-   * known when the machine may be replaced. In a role that needs a majority, each machine waits
-   * only for earlier machines of the role. Their scripts run in the same order, so another order
-   * would cause a deadlock. A run replaces machines of only one such role. All other machines
-   * follow one after another.
+   * known when the machine may be replaced. A machine whose role needs a majority waits only for
+   * earlier machines of its role. The scripts of these machines already run one after another in
+   * this order, so another order would cause a deadlock. A run replaces machines of only one such
+   * role. All other machines follow one after another.
    */
-  next({ role, name, generation }: PlannedTurn): pulumi.Input<number> {
+  addMachine({ role, name, generation }: PlannedTurn): pulumi.Input<number> {
     const me: Waiting = { role, machine: name, generation };
     this.#machines.push(me);
     return this.existing === undefined
@@ -86,32 +87,36 @@ export class Rollout {
       : pulumi.output(this.turn(me, this.existing));
   }
 
-  /** Sets the output that becomes known when `machine` is done. */
-  done(machine: string, joined: pulumi.Output<string>): void {
+  /** Sets the output that becomes known when `machine` is done. Later machines wait for it. */
+  setDoneOutput(machine: string, joined: pulumi.Output<string>): void {
     for (const one of this.#machines) if (one.machine === machine) one.joined = joined;
   }
 
   /**
-   * Returns the text. The text becomes known after all machines of the role have been replaced and
-   * upgraded.
+   * Returns `text` as an output that becomes known after the run has replaced and upgraded all
+   * machines of the role.
    */
-  afterAll(role: MachineRole, text: pulumi.Output<string>): pulumi.Output<string> {
+  delayUntilAllDone(role: MachineRole, text: pulumi.Output<string>): pulumi.Output<string> {
     if (this.existing === undefined) return text;
     const rolled = Promise.all([this.existing, this.upgrading]).then(([existing, upgrading]) =>
-      this.doneWith(upgrading ? this.of(role) : this.rolling(role, existing)),
+      this.awaitDone(upgrading ? this.listMachinesWithRole(role) : this.rolling(role, existing)),
     );
     return pulumi.all([text, rolled]).apply(([released]) => released);
   }
 
   /**
-   * Returns the Kubernetes version for a machine whose role needs no majority. During an upgrade,
-   * the version becomes known when the machine may use it. All machines wait for `first`, because a
-   * kubelet must not be newer than an API server. Existing machines also wait for the machines
-   * before them.
+   * Returns `version`, the Kubernetes version for a machine whose role needs no majority. In an
+   * upgrade, the version becomes known when the machine may be upgraded. All machines wait for
+   * `first`, because a kubelet must not be newer than an API server. Existing machines also wait
+   * for the machines before them.
    *
    * @param first output that becomes known after the upgrade of the control planes
    */
-  version(machine: string, version: string, first: pulumi.Output<string>): pulumi.Input<string> {
+  delayVersion(
+    machine: string,
+    version: string,
+    first: pulumi.Output<string>,
+  ): pulumi.Input<string> {
     if (this.existing === undefined) return version;
     return pulumi.output(this.mayHaveVersion(machine, this.existing, first).then(() => version));
   }
@@ -127,11 +132,11 @@ export class Rollout {
   }
 
   /**
-   * Returns a text that changes an existing machine. The text becomes known after `first`, and
-   * after the machines before this machine are done. An empty text and a text for a new machine do
-   * not wait.
+   * Returns `text`, an input that changes an existing machine. The text becomes known after `first`
+   * and after the machines before this machine are done. An empty text, and a text for a new
+   * machine, are known at once.
    */
-  inTurn(
+  delayUntilTurn(
     machine: string,
     text: pulumi.Input<string>,
     first: pulumi.Output<string>,
@@ -151,7 +156,7 @@ export class Rollout {
     const exists = (name: string): boolean => existing?.has(name) ?? true;
     if (!exists(machine)) return;
     await awaitOutput(first);
-    await this.doneWith(this.before(machine, existing).filter((one) => exists(one.machine)));
+    await this.awaitDone(this.before(machine, existing).filter((one) => exists(one.machine)));
   }
 
   private async turn(
@@ -159,8 +164,8 @@ export class Rollout {
     asked: Promise<ExistingGenerations | undefined>,
   ): Promise<number> {
     const existing = await asked;
-    if (!this.waits(me, existing)) return me.generation;
-    await this.doneWith([...(await this.upgradedBefore(me)), ...this.earlier(me, existing)]);
+    if (!this.isReplaced(me, existing)) return me.generation;
+    await this.awaitDone([...(await this.upgradedBefore(me)), ...this.earlier(me, existing)]);
     return me.generation;
   }
 
@@ -174,11 +179,11 @@ export class Rollout {
     return this.#machines.filter(({ role }) => needsMajority(role));
   }
 
-  private async doneWith(machines: readonly Waiting[]): Promise<void> {
+  private async awaitDone(machines: readonly Waiting[]): Promise<void> {
     await Promise.all(machines.flatMap(({ joined }) => (joined ? [awaitOutput(joined)] : [])));
   }
 
-  private waits(
+  private isReplaced(
     { machine, generation }: Waiting,
     existing: ExistingGenerations | undefined,
   ): boolean {
@@ -187,7 +192,7 @@ export class Rollout {
 
   private earlier(me: Waiting, existing: ExistingGenerations | undefined): readonly Waiting[] {
     if (needsMajority(me.role)) {
-      const order = this.of(me.role);
+      const order = this.listMachinesWithRole(me.role);
       return order.slice(0, order.indexOf(me));
     }
     const first = new Set(this.#machines.map(({ role }) => role).filter(needsMajority));
@@ -197,7 +202,7 @@ export class Rollout {
     ];
   }
 
-  private of(role: MachineRole): readonly Waiting[] {
+  private listMachinesWithRole(role: MachineRole): readonly Waiting[] {
     return this.#machines.filter((one) => one.role === role);
   }
 
@@ -209,39 +214,39 @@ export class Rollout {
     role: MachineRole,
     existing: ExistingGenerations | undefined,
   ): readonly Waiting[] {
-    const order = this.of(role);
-    return order.some((one) => this.waits(one, existing)) ? order : [];
+    const order = this.listMachinesWithRole(role);
+    return order.some((one) => this.isReplaced(one, existing)) ? order : [];
   }
 
   /**
-   * Returns the machines that come before this machine. Machines that are not replaced come first.
-   * If such a machine is missing, the run creates it again before another machine is drained. The
-   * order is the same for every kind of change, because otherwise two machines could wait for each
-   * other.
+   * Returns the machines that come before this machine, among the roles that need no majority.
+   * Machines that the run does not replace come first. If the server of such a machine is missing,
+   * the run creates it before another machine is drained. The order is the same for replacements,
+   * upgrades and other changes, because otherwise two machines could wait for each other.
    */
   private before(machine: string, existing: ExistingGenerations | undefined): readonly Waiting[] {
     const order = this.#machines.filter(({ role }) => !needsMajority(role));
     const position = order.findIndex((one) => one.machine === machine);
     const me = order[position];
     if (!me) return [];
-    const last = this.waits(me, existing);
+    const last = this.isReplaced(me, existing);
     return order.filter((one, index) =>
-      this.waits(one, existing) === last ? index < position : last,
+      this.isReplaced(one, existing) === last ? index < position : last,
     );
   }
 }
 
-function generations(found: string): ExistingGenerations | undefined {
+function parseGenerations(found: string): ExistingGenerations | undefined {
   if (found === "") return undefined;
   const servers = Object.entries(JSON.parse(found) as ExistingServers);
   return new Map(servers.map(([name, { generation }]) => [name, generation]));
 }
 
 /**
- * Returns the existing servers. Throws if the specification contains a replacement or an upgrade
- * that is not possible.
+ * Returns `existing`. Throws if the specification contains a replacement or an upgrade that is not
+ * possible.
  */
-function possible(
+function requirePossibleChanges(
   spec: ClusterSpec,
   existing: ExistingGenerations | undefined,
   version: VersionBeforeUpgrade,
@@ -253,6 +258,6 @@ function possible(
       ]
     : [];
   if (problems.length > 0)
-    throw createConfigError(`The specification of the living cluster ${spec.name}`, problems);
+    throw createConfigError(`The specification of the existing cluster ${spec.name}`, problems);
   return existing;
 }

@@ -1,6 +1,7 @@
 /**
- * Handles failures of scripts that their machine caused. {@link ScriptRetries} decides whether a
- * script starts again, and otherwise reports the reason.
+ * Handles failures of a script whose cause is the machine or the SSH connection, not the script
+ * itself. {@link ScriptRetries} decides whether the engine runs the script again, and otherwise
+ * reports the reason.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
@@ -13,7 +14,7 @@ import { parseSshFailure } from "./ssh-failures.js";
 
 type Way = pulumi.Unwrap<SshConnection>;
 
-/** Failures of one script in one run. */
+/** Counts the failures of one script in one run, and decides about the next attempt. */
 export class ScriptRetries {
   private again = 0;
   private cuts = 0;
@@ -26,13 +27,14 @@ export class ScriptRetries {
   ) {}
 
   /**
-   * Returns whether the script starts again after a failure. If the machine prevents a new start,
-   * reports the machine's failure.
+   * Returns whether the engine runs the script again after a failure. If not, and if the machine or
+   * the connection caused the failure, reports the reason. Errors of the script itself are reported
+   * by the engine.
    */
-  async startsAgain(failure: pulumi.ErrorHookArgs): Promise<boolean> {
+  async shouldRetry(failure: pulumi.ErrorHookArgs): Promise<boolean> {
     const cause = parseSshFailure(failure.errors[0] ?? "");
     const connection: Way = await resolveKnownOutput(pulumi.output(this.reached.connection));
-    const kind = cause === "unclear" ? await this.machines.ask(connection) : cause;
+    const kind = cause === "unclear" ? await this.machines.probeRoute(connection) : cause;
     switch (kind) {
       case "again":
         return ++this.again <= retries;
@@ -49,18 +51,18 @@ export class ScriptRetries {
   }
 
   /**
-   * Returns whether a script starts again after its connection ended. On the machine, the new run
-   * of the script waits for the old run and continues its work. If the machine restarts, the new
-   * connection is tried until the machine answers.
+   * Returns whether the engine runs the script again after its SSH connection ended. On the
+   * machine, the new run waits until the old run has ended, and continues its work. If the machine
+   * restarts, the program tries to connect until the machine answers.
    */
   async #afterCut(connection: Way, server: string): Promise<boolean> {
     this.cuts += 1;
-    // The machine has answered before, so the time without an answer is measured again.
+    // The machine has answered, so the measured time without an answer is no longer valid.
     this.silentSince = undefined;
     await delay((this.machines.patience.pauseSeconds ?? 5) * 1000);
     const { machine } = this.reached;
     const hops = [{ machine, server }, ...(connection.proxy ? [connection.proxy] : [])];
-    const failures = await Promise.all(hops.map((hop) => this.machines.stopped(hop)));
+    const failures = await Promise.all(hops.map((hop) => this.machines.findStoppedFailure(hop)));
     const stopped = failures.find((one) => one !== undefined);
     const ended = `The connection to the machine ${machine} ended`;
     if (!stopped && this.cuts <= retries) {
@@ -73,8 +75,8 @@ export class ScriptRetries {
   }
 
   /**
-   * Returns whether the program tries again to connect to a machine that does not answer. Returns
-   * true if the machine may still be booting.
+   * Returns whether the engine runs the script again although the machine does not answer: only if
+   * the machine may still be booting. Otherwise reports the failure.
    */
   async #afterSilence(
     failure: pulumi.ErrorHookArgs,
@@ -85,13 +87,13 @@ export class ScriptRetries {
     const serverId = await resolveKnownOutput(this.reached.serverId);
     const first =
       this.cuts === 0 &&
-      !this.machines.hasRunOn(serverId) &&
+      !this.machines.hasFinishedScript(serverId) &&
       (await isServerNeverReached(failure, serverId));
     this.silentSince ??= performance.now();
     const waited = (performance.now() - this.silentSince) / 1000;
-    // The machine may be restarting if its connection ended. A restart may take as long as the
-    // first boot.
-    const bears = this.machines.dialSeconds(first || this.cuts > 0);
+    // If the connection ended before, the machine may be restarting. A restart may take as long as
+    // the first boot.
+    const bears = this.machines.getConnectionTimeout(first || this.cuts > 0);
     if (await this.machines.mayBoot([serverId, connection.proxy], waited, bears)) {
       await pulumi.log.info(
         `The machine ${machine} does not answer on SSH yet; it may still boot.`,
@@ -100,8 +102,8 @@ export class ScriptRetries {
     }
     const failed =
       kind === "silent"
-        ? await this.machines.judge({ machine, serverId }, first)
-        : connection.proxy && (await this.machines.stopped(connection.proxy));
+        ? await this.machines.createUnreachableFailure({ machine, serverId }, first)
+        : connection.proxy && (await this.machines.findStoppedFailure(connection.proxy));
     if (failed) await reportFailure(failed);
     return false;
   }
@@ -110,7 +112,7 @@ export class ScriptRetries {
 const wrongHostKey = (machine: string): Failure =>
   new Failure(
     "HOST_KEY_MISMATCH",
-    `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. Somebody may be in between; if it was rebuilt by hand, raise its generation.`,
+    `The machine ${machine}, or the one through which it is reached, answers with another host key than it was given: refused. An attacker may intercept the connection; if the machine was rebuilt by hand, raise its generation.`,
   );
 
 /** Number of times that a script starts again after its connection failed. */

@@ -10,8 +10,8 @@ import { findReasonLine } from "../../base/failures/failure.js";
  * - `unclear`: the connection through a proxy was broken before the script began. The plugin tries
  *   the same connection again, so its last error does not show the first cause. The cause is a
  *   failed handshake, or a proxy that closed the connection.
- * - `other`: the script failed, or the proxy refused the login. Such a failure proves nothing about
- *   the machine.
+ * - `other`: the script failed, the proxy refused the login, or the ssh-agent did not sign. Such a
+ *   failure proves nothing about the machine.
  */
 export type SshFailure =
   "silent" | "silent proxy" | "wrong host key" | "cut off" | "unclear" | "other";
@@ -42,6 +42,8 @@ export function parseSshFailure(message: string): SshFailure {
   if (/host key mismatch/i.test(line)) return "wrong host key";
   if (endings.some((ending) => ending.test(line))) return "cut off";
   if (!/after \d+ failed attempts/.test(line)) return "other";
+  // The operator's ssh-agent fails, so the error shows nothing about a machine.
+  if (/\bagent: |dial unix /.test(line)) return "other";
   if (!/proxy:/.test(line))
     return /dial tcp|connection reset|connection timed out|EOF/.test(line) ? "silent" : "other";
   if (/rejected: connect failed/.test(line)) return "silent";

@@ -27,10 +27,11 @@ export interface ScriptServer {
 /** Time limits for connections to a machine. */
 export interface ConnectionTimeLimits {
   /**
-   * Minutes to wait for a machine that has never answered. @default one round of attempts (231 s)
+   * Minutes to wait for a machine that has never answered. The plugin's first round of attempts
+   * (231 s) is never shortened. @default one round
    */
   readonly bootMinutes?: number;
-  /** Number of rounds of attempts for a machine that has answered before. @default 1 */
+  /** Number of the plugin's rounds of attempts for a machine that has answered. @default 1 */
   readonly timeoutFactor?: number;
   /**
    * Seconds to wait before a script starts again after its connection ended. While a machine shuts
@@ -40,27 +41,28 @@ export interface ConnectionTimeLimits {
   readonly pauseSeconds?: number;
 }
 
-/** Machine that does not answer. */
+/** Machine that does not answer on SSH, with its server in Nova. */
 export interface UnreachableServer {
   readonly machine: string;
   readonly serverId: string;
 }
 
 /**
- * Machines whose server was created but never answered on SSH. The engine treats such a server as
- * complete. The program therefore marks the server in its metadata. The next run of any user of the
- * project then replaces the server.
+ * Diagnoses machines that do not answer on SSH, and replaces servers that never answered. The
+ * engine regards a server as complete when Nova has created it, so the engine would keep a server
+ * that never boots. The program therefore marks such a server in its metadata, and the next run of
+ * any user replaces the server.
  */
 export class UnreachableServers {
   /** IDs of the servers on which a script has finished in this run. */
-  readonly #ranOn = new Set<string>();
+  readonly #finishedOn = new Set<string>();
 
   /**
    * Creates an object for one run.
    *
    * @param operator access to Nova, to find out why a machine fails. Default: no access
-   * @param servers servers in Nova. Default: unknown. If the servers are unknown, no server is
-   *   marked, because the next run would not see the mark
+   * @param servers servers in Nova, with their marks. Default: unknown. In a run without this list,
+   *   no server is marked, because the next run would not read the mark
    * @param patience time limits for connections
    */
   constructor(
@@ -69,8 +71,11 @@ export class UnreachableServers {
     readonly patience: ConnectionTimeLimits = {},
   ) {}
 
-  /** Returns the object for a run. Uses facts of the cloud only if they are already known. */
-  static of(
+  /**
+   * Returns the object for a run. Uses the list of servers in `cloud` only if `cloud` is known
+   * before the engine runs, not if it is a promise or an output.
+   */
+  static forRun(
     operator?: LocalContext,
     cloud?: pulumi.Input<CloudFacts>,
     patience?: ConnectionTimeLimits,
@@ -83,7 +88,7 @@ export class UnreachableServers {
    * Returns the ID of the machine's server if the server never answered. Otherwise returns
    * undefined.
    */
-  serverOf(machine: string): string | undefined {
+  findNeverAnsweredServer(machine: string): string | undefined {
     const server = this.servers?.[machine];
     return server?.failed === true ? server.id : undefined;
   }
@@ -92,29 +97,30 @@ export class UnreachableServers {
    * Returns whether the server must not have `powerState` in `ignoreChanges`, because OpenStack's
    * provider would refuse the recorded power state.
    */
-  refusesPower(machine: string): boolean {
+  isPowerStateRefused(machine: string): boolean {
     return this.servers?.[machine]?.powerRefused === true;
   }
 
   /**
-   * Remembers a server on which a script has finished in this run. The state contains only earlier
-   * runs.
+   * Records that a script has finished on a server in this run. The state that the program reads is
+   * from the start of the run, so it does not contain this information.
    */
-  ran(server: pulumi.Output<string>, script: pulumi.Output<string>): void {
-    pulumi.all([server, script]).apply(([id]) => this.#ranOn.add(id));
+  recordFinishedScript(server: pulumi.Output<string>, script: pulumi.Output<string>): void {
+    pulumi.all([server, script]).apply(([id]) => this.#finishedOn.add(id));
   }
 
-  hasRunOn(serverId: string): boolean {
-    return this.#ranOn.has(serverId);
+  /** Returns whether a script has finished on the server in this run. */
+  hasFinishedScript(serverId: string): boolean {
+    return this.#finishedOn.has(serverId);
   }
 
-  /** Returns the hook that reports why Nova could not create a server. */
-  explain(machine: string): pulumi.ErrorHook {
+  /** Returns the error hook of a server, which reports why Nova could not create the server. */
+  createServerErrorHook(machine: string): pulumi.ErrorHook {
     return createErrorHook(`explain-${machine}`, async ({ errors }) => {
       const id = parseServerId(errors.join("\n"));
       if (id !== undefined) {
         const sentence = `Nova could not create the machine ${machine}; the next \`up\` replaces it.`;
-        const { text } = await this.evidence(id);
+        const { text } = await this.describeState(id);
         await reportFailure(new Failure("SERVER_ERROR", `${sentence} ${text}`));
       }
       return false;
@@ -122,39 +128,49 @@ export class UnreachableServers {
   }
 
   /**
-   * Returns the hook for a failed script. The hook decides whether the script starts again. If the
-   * machine is the cause, the hook reports the state of its server in Nova.
+   * Returns the error hook of a script. After a failure, the hook decides whether the engine runs
+   * the script again. If the machine caused the failure, the hook reports the state of its server
+   * in Nova.
    *
    * @param script name of the script
    */
-  examine({ machine, serverId, connection }: ScriptServer, script: string): pulumi.ErrorHook {
+  createScriptErrorHook(
+    { machine, serverId, connection }: ScriptServer,
+    script: string,
+  ): pulumi.ErrorHook {
     const failures = new ScriptRetries(this, { machine, serverId, connection }, script);
     return createErrorHook(`examine-${machine}-${script}`, (failure) =>
-      failures.startsAgain(failure),
+      failures.shouldRetry(failure),
     );
   }
 
   /**
-   * Returns the failure for a machine that does not answer. If the server is stopped, the failure
-   * says how to start it. If `first` is true, no script has ever finished on the machine. This
-   * function then marks the server for replacement.
+   * Returns the failure for a machine that does not answer. If Nova reports the server as stopped,
+   * the failure contains the command that starts the server.
+   *
+   * @param first whether no script has ever finished on the server. If true, and if the server is
+   *   not stopped, this method marks the server for replacement
    */
-  async judge({ machine, serverId }: UnreachableServer, first: boolean): Promise<Failure> {
-    const { state, text } = await this.evidence(serverId);
+  async createUnreachableFailure(
+    { machine, serverId }: UnreachableServer,
+    first: boolean,
+  ): Promise<Failure> {
+    const { state, text } = await this.describeState(serverId);
     const command = state && getWakeServerCommand(state);
     if (state && command !== undefined)
       return new Failure(
         "SERVER_STOPPED",
-        `The machine ${machine} does not run: Nova says ${state.status}. Bring it back with \`${command}\`.`,
+        `The machine ${machine} does not run: Nova says ${state.status}. Start it with \`${command}\`.`,
       );
-    if (!first) return silentNow(machine, state, text);
+    if (!first) return createSilentFailure(machine, state, text);
     const never = `The machine ${machine} never answered on SSH;`;
-    const next = await this.nextFor(serverId, state);
+    const next = await this.decideNextStep(serverId, state);
     return new Failure("SERVER_NEVER_BOOTED", `${never} ${next}. ${text}`);
   }
 
   /**
-   * Returns whether a machine that does not answer may still be booting. Also considers its proxy.
+   * Returns whether a machine that does not answer may still be booting: the time limit is not
+   * exceeded, and neither its server nor the server of its proxy is stopped or failed in Nova.
    *
    * @param waited seconds since the first failed connection
    * @param bears time limit in seconds. Default: the limit for a machine that never answered
@@ -162,7 +178,7 @@ export class UnreachableServers {
   async mayBoot(
     [serverId, proxy]: readonly [string, { readonly server: string } | undefined],
     waited: number,
-    bears = this.dialSeconds(true),
+    bears = this.getConnectionTimeout(true),
   ): Promise<boolean> {
     if (longestDialSeconds + waited >= bears) return false;
     const servers = [serverId, ...(proxy ? [proxy.server] : [])];
@@ -174,10 +190,10 @@ export class UnreachableServers {
    * Returns the failure of a machine whose server does not run in Nova. Returns undefined if the
    * server runs.
    */
-  async stopped(hop: { readonly machine: string; readonly server: string }) {
+  async findStoppedFailure(hop: { readonly machine: string; readonly server: string }) {
     const state = await this.stateOf(hop.server);
     return state && isInterventionNeeded(state)
-      ? this.judge({ machine: hop.machine, serverId: hop.server }, false)
+      ? this.createUnreachableFailure({ machine: hop.machine, serverId: hop.server }, false)
       : undefined;
   }
 
@@ -185,7 +201,7 @@ export class UnreachableServers {
    * Returns the time limit for connections in seconds. If `first` is true, the machine has never
    * answered and may still be booting.
    */
-  dialSeconds(first: boolean): number {
+  getConnectionTimeout(first: boolean): number {
     const { bootMinutes = 0, timeoutFactor = 1 } = this.patience;
     return first ? 60 * bootMinutes : longestDialSeconds * timeoutFactor;
   }
@@ -201,10 +217,10 @@ export class UnreachableServers {
   }
 
   /**
-   * Returns the next step for a machine that never answered, as text for the user. Marks the server
-   * for replacement if possible.
+   * Marks the server of a machine that never answered for replacement, if possible. Returns what
+   * happens next, as text for the user.
    */
-  private async nextFor(serverId: string, state: ServerState | undefined): Promise<string> {
+  private async decideNextStep(serverId: string, state: ServerState | undefined): Promise<string> {
     if (state?.status === "DELETED") return "`up --refresh` creates it again";
     return (await this.mark(serverId, state))
       ? "the next `up` replaces it"
@@ -227,29 +243,29 @@ export class UnreachableServers {
   }
 
   /**
-   * Tests a login on the SSH route of a failed script. Returns "again" if the machine answers. Also
-   * returns "again" if only the proxy answers, because the next error of the script then shows
-   * whether the machine or the proxy fails.
+   * Tests a login on the SSH route of a script whose error does not show the cause. Returns "again"
+   * (run the script again) if the machine answers. Also returns "again" if only the proxy answers:
+   * the error of the next attempt then shows whether the machine or the proxy fails.
    */
-  async ask(
+  async probeRoute(
     connection: pulumi.Unwrap<SshConnection>,
   ): Promise<"again" | "wrong host key" | "other"> {
     const agentSocket = this.operator?.agentSocket;
     if (agentSocket === undefined) return "other";
     const answer = await probeLogin(connection, { agentSocket });
     if (answer === "wrong host key") return answer;
-    return answer === "nobody" ? "other" : "again";
+    return answer === "no answer" ? "other" : "again";
   }
 
-  private async evidence(serverId: string): Promise<{ state?: ServerState; text: string }> {
-    if (!this.operator) return { text: "The program was given no way to ask Nova about it." };
+  private async describeState(serverId: string): Promise<{ state?: ServerState; text: string }> {
+    if (!this.operator) return { text: "The program has no access to Nova." };
     try {
       const cloud = await this.operator.connect();
       const state = await readServerState(cloud, serverId);
       return { state, text: await describeServer(cloud, serverId, state) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      return { text: `Nova cannot be asked about server ${serverId}: ${reason}` };
+      return { text: `Nova does not report the server ${serverId}: ${reason}` };
     }
   }
 }
@@ -263,7 +279,12 @@ export const createErrorHook = (
   callback: pulumi.ErrorHookFunction,
 ): pulumi.ErrorHook => new pulumi.ErrorHook(name, AsyncResource.bind(callback));
 
-function silentNow(machine: string, state: ServerState | undefined, text: string): Failure {
+/** Returns the failure for a machine that has answered before but does not answer now. */
+function createSilentFailure(
+  machine: string,
+  state: ServerState | undefined,
+  text: string,
+): Failure {
   const hint = state?.status === "DELETED" ? "; `up --refresh` creates it again" : "";
   return new Failure(
     "SSH_UNREACHABLE",
@@ -272,8 +293,8 @@ function silentNow(machine: string, state: ServerState | undefined, text: string
 }
 
 /**
- * Returns the ID of the server in an error of OpenStack's provider. Returns undefined if there is
- * none.
+ * Returns the ID of the server in an error message of OpenStack's provider. Returns undefined if
+ * the message contains no ID.
  */
 export function parseServerId(message: string): string | undefined {
   return /instance \(?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)?/i.exec(message)?.[1];

@@ -243,7 +243,7 @@ function requireAll(
     found && "problem" in found ? [found] : [],
   );
   const unnamed = problems.find(({ named }) => !named);
-  if (unnamed) throw unusable("The cloud cannot be asked", unnamed.problem);
+  if (unnamed) throw unusable("A request to the cloud failed", unnamed.problem);
   if (problems.length > 0) {
     const list = problems.map(({ problem }) => `  ${problem}`).join("\n");
     throw new ProgramError(

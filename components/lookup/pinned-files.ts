@@ -52,7 +52,7 @@ function checked(content: Buffer, source: string, sha256: string): PinnedFileRes
   return found === sha256
     ? { text: content.toString("utf8") }
     : {
-        problem: `${source} has the SHA-256 ${found}, not ${sha256}; look at what has changed in it, then write its digest`,
+        problem: `${source} has the SHA-256 ${found}, not ${sha256}; check the changes, then write the new digest`,
       };
 }
 

@@ -168,7 +168,7 @@ export abstract class MachineGroup extends Component {
     const copy = (access: MachineConnections): CopiedScripts => {
       const connection = access.connectionTo(machine);
       const onError = [
-        this.#failed.examine(machine.reachedBy(connection), copiedScriptsNameSuffix),
+        this.#failed.createScriptErrorHook(machine.reachedBy(connection), copiedScriptsNameSuffix),
       ];
       return this.make(
         CopiedScripts,
@@ -225,10 +225,12 @@ export abstract class MachineGroup extends Component {
         // `after` is the script that undoes this script. The state must contain `after` before this
         // script starts, because this script may be interrupted.
         ...(after && { dependsOn: after }),
-        hooks: { onError: [this.#failed.examine(machine.reachedBy(connection), name)] },
+        hooks: {
+          onError: [this.#failed.createScriptErrorHook(machine.reachedBy(connection), name)],
+        },
       },
     );
-    this.#failed.ran(machine.serverId, script.id);
+    this.#failed.recordFinishedScript(machine.serverId, script.id);
     return script;
   }
 

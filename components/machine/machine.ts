@@ -223,7 +223,7 @@ export class Machine extends Component {
     const machine = plan.name;
     const imageId = idOf(args, "imageIds", plan.image);
     const boots = volumes.some(({ planned }) => planned.purpose === "root");
-    const replaces = failed.serverOf(machine);
+    const replaces = failed.findNeverAnsweredServer(machine);
     return this.make(
       openstack.compute.Instance,
       "server",
@@ -261,11 +261,15 @@ export class Machine extends Component {
         replacementTrigger: args.generation,
         ignoreChanges: [
           ...["imageId", "imageName", "keyPair", "flavorId", "availabilityZone"],
-          ...["blockDevices", "metadata", ...(failed.refusesPower(machine) ? [] : ["powerState"])],
+          ...[
+            "blockDevices",
+            "metadata",
+            ...(failed.isPowerStateRefused(machine) ? [] : ["powerState"]),
+          ],
           ...["schedulerHints", "tags", ...(replaces === undefined ? ["userData"] : [])],
         ],
         customTimeouts: { create: formatMinutes(creationTimeoutMinutes.server) },
-        hooks: { onError: [failed.explain(machine)] },
+        hooks: { onError: [failed.createServerErrorHook(machine)] },
       },
     );
   }
@@ -338,7 +342,7 @@ function userDataOf(
   { plan, login, failed, admin }: MachineArgs,
   { adminPort, key: hostKey }: Parts,
 ): pulumi.Output<string> {
-  const replaces = failed.serverOf(plan.name);
+  const replaces = failed.findNeverAnsweredServer(plan.name);
   return pulumi.all([hostKey, secondInterface(adminPort, admin)]).apply(([key, second]) =>
     renderUserData({
       machine: plan.name,

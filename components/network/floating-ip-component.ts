@@ -54,7 +54,7 @@ export abstract class FloatingIpComponent extends Component {
     opts: pulumi.CustomResourceOptions,
   ): PublicAddress {
     if (!externalNetwork)
-      throw new RangeError("a floating IP is asked for without a network for it");
+      throw new RangeError("a floating IP is requested without an external network");
     const holder = this.make(
       openstack.networking.FloatingIp,
       "floating-ip",

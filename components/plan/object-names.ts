@@ -10,5 +10,5 @@ export const getAdminPortName = ({ name }: Pick<PlannedMachine, "name">): string
  * Returns the name of the listener, the pool and the monitor for one port of the ingress load
  * balancer. `entrance` is the name of the port, such as `http`.
  */
-export const getIngressPartName = (ingress: string, entrance: string): string =>
+export const getIngressPortObjectName = (ingress: string, entrance: string): string =>
   `${ingress}-${entrance}`;

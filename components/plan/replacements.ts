@@ -152,11 +152,11 @@ function againstControlPlane(
   if (leaving.length > 0) {
     const count = String(machines.length + leaving.length);
     return (generation) =>
-      `while ${named(leaving)} would leave; write ${generation} again, or ${count} as controlPlane.count until all are replaced`;
+      `while ${named(leaving)} would be removed; write ${generation} again, or ${count} as controlPlane.count until all are replaced`;
   }
   if (machines.length < 3)
     return (generation) =>
-      `the only control plane, and the cluster would go with it; write ${generation} again, have 3 control planes before, or destroy the cluster and create it again`;
+      `the only control plane, and the cluster would be lost with it; write ${generation} again, scale to 3 control planes first, or destroy the cluster and create it again`;
   return missingBehind(position, machines, existing);
 }
 
@@ -183,7 +183,7 @@ function againstMember(
 ): Reason {
   if (machines.length < 3)
     return (generation) =>
-      `the only machine of etcd, and the cluster's data would go with it; write ${generation} again`;
+      `the only machine of etcd, and the cluster's data would be lost with it; write ${generation} again`;
   // etcd must work while a control plane is replaced. In addition, SSH may reach the etcd machines
   // through that control plane.
   const replaced = listMachinesToReplace(listPlannedControlPlanes(plan), existing).map(
@@ -191,7 +191,7 @@ function againstMember(
   );
   if (replaced.length > 0)
     return (generation) =>
-      `while ${named(replaced)} would be replaced in the same run; write ${generation} again, run \`up\`, and raise it in a run of its own`;
+      `while ${named(replaced)} would be replaced in the same run; write ${generation} again, run \`up\`, and raise it in a separate run`;
   return missingBehind(position, machines, existing);
 }
 
@@ -230,7 +230,7 @@ function ofEntry(plan: ClusterPlan, existing: ExistingGenerations): Problem[] {
   return [
     {
       path: `cluster.${entry.path}.generation`,
-      message: `${String(machine.generation)} would replace the ${roleTable[entry.role].title}, by which ${named(moving)} would be let go in the same run; write ${made} again, run \`up\`, and raise it in a run of its own`,
+      message: `${String(machine.generation)} would replace the ${roleTable[entry.role].title}, through which SSH reaches ${named(moving)}, and these would be replaced or removed in the same run; write ${made} again, run \`up\`, and raise it in a separate run`,
     },
   ];
 }

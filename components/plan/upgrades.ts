@@ -52,7 +52,7 @@ export function findUpgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgr
     reached !== undefined && before.versionWritten === false && written !== version
       ? `is not written, and the default of this release (${version}) differs from ${reached}, which the cluster has; write ${reached} to keep it, or ${version} to upgrade`
       : reached === undefined
-      ? `${version} is too early for a cluster that no run of this release has brought up as a whole; write ${written} again, run \`up\`, and change it afterwards`
+      ? `${version} is not possible until an \`up\` of this release has finished for this cluster; write ${written} again, run \`up\`, and change it afterwards`
       : (againstVersion(reached, version) ??
         againstRun(planCluster(spec), before.existing, written === version));
   return message === undefined ? [] : [{ path: "cluster.kubernetes.version", message }];
@@ -64,10 +64,10 @@ export function findUpgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgr
  */
 function againstVersion(reached: string, version: string): string | undefined {
   if (compareVersions(version, reached) < 0)
-    return `${version} is earlier than ${reached}, and no cluster goes back; write ${reached}, or a later release`;
+    return `${version} is earlier than ${reached}, and a downgrade is not possible; write ${reached}, or a later release`;
   const next = getNextMinorVersion(reached);
   if (![getMinorVersion(reached), next].includes(getMinorVersion(version)))
-    return `${version} is more than one minor after ${reached}, and none can be left out; write a release of ${next} before`;
+    return `${version} is more than one minor after ${reached}, and no minor can be skipped; write a release of ${next} before`;
   return undefined;
 }
 
@@ -86,10 +86,10 @@ function againstRun(
   const names = (some: readonly string[]): string => some.join(", ");
   const replaced = listMachinesToReplace(machines, existing).map(({ machine }) => machine.name);
   if (replaced.length > 0)
-    return `cannot come while ${names(replaced)} would be replaced; write the generation again in which they were made, run \`up\`, and raise it afterwards`;
+    return `cannot be installed while ${names(replaced)} would be replaced; write the generation again in which they were made, run \`up\`, and raise it afterwards`;
   const leaving = listRemovedControlPlanes(plan, existing);
   if (leaving.length > 0)
-    return `cannot come while ${names(leaving)} would leave; write the former count again, run \`up\`, and lower it afterwards`;
+    return `cannot be installed while ${names(leaving)} would be removed; write the former count again, run \`up\`, and lower it afterwards`;
   const missing = machines.filter(
     ({ role, position, name }) =>
       !existing.has(name) &&
@@ -98,6 +98,6 @@ function againstRun(
       ),
   );
   if (missing.length > 0 && !begun)
-    return `cannot come while there is no ${names(missing.map(({ name }) => name))}; write the former version again, run \`up --refresh\`, and change it afterwards`;
+    return `cannot be installed while there is no ${names(missing.map(({ name }) => name))}; write the former version again, run \`up --refresh\`, and change it afterwards`;
   return undefined;
 }

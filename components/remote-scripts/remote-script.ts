@@ -14,8 +14,8 @@ import {
 } from "./script-steps.js";
 
 /**
- * Machine in an SSH connection. The host key is required, because without a host key the plugin
- * accepts every machine.
+ * Machine to which SSH connects. The host key is required, because the plugin accepts every host
+ * key if none is given.
  */
 export interface SshEndpoint {
   readonly host: pulumi.Input<string>;
@@ -43,14 +43,14 @@ export interface SshConnection extends SshEndpoint {
 }
 
 /**
- * Limits for a connection to a machine that does not answer. The wait between two attempts begins
- * at 0.1 s and grows by half each time, up to 5 s. 30 attempts take 111 s if each attempt is
- * refused at once. If packets are dropped, 30 attempts take 231 s (111 s + 30 x 4 s).
+ * Number of connection attempts of the plugin, and seconds for each attempt. The pause between two
+ * attempts begins at 0.1 s and grows by half each time, up to 5 s. 30 attempts take 111 s if the
+ * machine refuses each attempt at once. If packets are dropped, they take 231 s (111 s + 30 x 4 s).
  */
 export const dialLimits = { dialErrorLimit: 30, perDialTimeout: 4 } as const;
 /**
- * Largest time in seconds until all attempts have failed. If a script must wait longer, the program
- * starts further rounds of attempts (unreachable-servers.ts).
+ * Longest time in seconds until all attempts have failed. If a machine may need longer, for example
+ * to boot, an error hook makes the engine run the script again (unreachable-servers.ts).
  */
 export const longestDialSeconds = 231;
 
@@ -69,10 +69,10 @@ const connectionOf = ({ proxy, ...machine }: SshConnection) => ({
 });
 
 /**
- * Scripts of a machine in one file, which the plugin copies to the home directory of the login
- * user. The plugin copies the file only if its hash or its remote path changes. The remote path
- * therefore contains the server's ID. The state also contains the path on this machine, but a
- * change of the path on this machine has no effect.
+ * File with all scripts of a machine, which the plugin copies to the home directory of the login
+ * user. The plugin copies the file again only if its hash or its remote path changes. The remote
+ * path contains the server's ID, so that a new server gets a copy. A change of the local path has
+ * no effect.
  */
 export class CopiedScripts extends command.remote.CopyToRemote {
   constructor(
@@ -95,8 +95,8 @@ export class CopiedScripts extends command.remote.CopyToRemote {
 
 interface ScriptArgs {
   /**
-   * Connection to the machine. The server's ID is passed to the script as SERVER_ID, so the script
-   * runs again on a new server. The script does not run again for a new server of the proxy.
+   * Connection to the machine. The script gets the server's ID as SERVER_ID, so a new server is a
+   * changed input, and the script runs again. A new server of the proxy does not run it again.
    */
   readonly connection: SshConnection;
   readonly step: ScriptStep;
@@ -108,10 +108,10 @@ interface ScriptArgs {
 }
 
 /**
- * Script that runs on a machine. With `up`, the script runs when the resource is created and
- * whenever an input changes. The command then uses the copied scripts. With `delete`, the script
- * runs once, when the resource is deleted. The command then sends the text of the script, because
- * the machine may have been replaced since the resource was created.
+ * Arguments of a script that runs on a machine. With `when: "up"`, the script runs when the
+ * resource is created, and again when an input changes. The command uses the copied scripts. With
+ * `when: "delete"`, the script runs once, when the resource is deleted. The command then contains
+ * the text of the script, because a replaced machine may have no copy.
  */
 export type RemoteScriptArgs = ScriptArgs &
   ({ readonly when: "up"; readonly copied: CopiedScripts } | { readonly when: "delete" });
@@ -119,12 +119,16 @@ export type RemoteScriptArgs = ScriptArgs &
 type Values = Readonly<Record<string, pulumi.Input<string>>>;
 
 /**
- * Step that runs as root on one machine, over one SSH connection. A changed input runs the step
- * again, so its scripts are idempotent. `triggers` are not used, because they replace the resource.
- * In a replacement, the script would run for the new resource before the old resource is deleted.
+ * Step whose scripts run as root on one machine, over one SSH connection. A changed input updates
+ * the resource, and the scripts run again, so they are idempotent. The class does not use
+ * `triggers`, because a changed trigger replaces the resource: the script of the new resource would
+ * run before the deletion of the old resource.
  */
 export class RemoteScript extends command.remote.Command {
-  /** Standard output. In a preview that would run the script again, the output of the last run. */
+  /**
+   * Standard output of the script. In a preview, the output of its last run if an update would run
+   * it again.
+   */
   readonly #lastOutput: pulumi.Output<string>;
 
   constructor(name: string, args: RemoteScriptArgs, opts?: pulumi.CustomResourceOptions) {
@@ -138,7 +142,8 @@ export class RemoteScript extends command.remote.Command {
     });
     const on = (occasion: string): pulumi.Output<string> =>
       pulumi
-        // `args.copied.id` is here for the order, because the scripts must be on the machine first.
+        // The command does not contain `args.copied.id`. The engine only waits for it, because the
+        // scripts must be on the machine first.
         .all([shown, args.when === "up" ? args.copied.id : ""])
         .apply(([values]) => renderStepCommand(step, occasion, values));
     super(
@@ -146,7 +151,7 @@ export class RemoteScript extends command.remote.Command {
       {
         connection: connectionOf(connection),
         ...(when === "delete" && { delete: on("delete") }),
-        // Without `update`, the plugin runs `create` for an update, too.
+        // If `update` is missing, the plugin runs the command in `create` also for an update.
         ...(when === "up" && { create: on(step.tellsCreate ? "create" : "up") }),
         ...(when === "up" && step.tellsCreate && { update: on("update") }),
         stdin: hidden.apply((texts) =>
@@ -174,12 +179,13 @@ export class RemoteScript extends command.remote.Command {
    * server. In a preview, the value comes from the state if the script would run again. Resources
    * that use the value are then not shown as changed.
    */
-  fact(key: string): pulumi.Output<string> {
+  getStableResult(key: string): pulumi.Output<string> {
     return pulumi.secret(this.#lastOutput).apply((stdout) => valueOf(stdout, key) ?? absent(key));
   }
 
   /**
-   * Returns `value`, which becomes known after the script has run on its server for the first time.
+   * Returns `value` as an output that depends on this script. In the run that creates the script,
+   * it becomes known after the script has finished.
    */
   after(value: pulumi.Input<string>): pulumi.Output<string> {
     return pulumi.all([value, this.id]).apply(([known]) => known);
@@ -196,13 +202,13 @@ function valueOf(stdout: string, key: string): string | undefined {
 }
 
 /**
- * Options of a command whose result must never change. The command does not run again, even if
- * another release changes its text.
+ * Resource options of a command whose result must never change: the command runs once, even if
+ * another release changes the text of the command.
  */
 const madeOnce = { ignoreChanges: ["create"] };
 
 /**
- * 32 random bytes in base64, which are a secret in the state. The machine that runs the program
+ * 32 random bytes in base64, a secret in the state. A command on the machine that runs the program
  * generates the bytes once.
  */
 export class RandomSeed extends command.local.Command {
@@ -267,7 +273,7 @@ export class ClusterIdentity extends command.local.Command {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Values in the state, and the new values. Does not contain values that are not known yet. */
+/** Values in the state (`before`), and the new values. Lacks values that are not known yet. */
 export interface ScriptValuesDiff {
   readonly urn: string;
   readonly before: Texts;
@@ -286,7 +292,9 @@ export interface GuardedValuesArgs {
   readonly check: (change: ScriptValuesDiff) => Promise<void>;
 }
 
-/** Values in the state, with a check of every change. A change only updates the state. */
+/**
+ * Values that are only stored in the state. Before a change is stored, `check` may refuse it.
+ */
 export class GuardedValues extends command.local.Command {
   constructor(
     name: string,

@@ -123,7 +123,7 @@ export const clusterIpv4RangeField = (example: string): z.ZodType<string, string
   const wrong = `is not an IPv4 range with its first address; write one like ${example}`;
   return textField(isRange4, wrong, wrong, (value) =>
     Address6.isValid(value) && !Address4.isValid(value)
-      ? "; IPv6 comes besides, by network.ipv6, and never alone"
+      ? "; network.ipv6 adds IPv6, and a cluster always has IPv4"
       : "",
   );
 };

@@ -21,7 +21,8 @@ export = async () => {
   };
   const operator = stackadm.localContextOf(process.env);
   const written = stackadm.withSiteDefaults(args, process.env);
-  // Awaited, so that a machine that never answered is replaced. `Cluster` reports bad arguments.
+  // The lookup is awaited, so that a machine that never answered is replaced. If the arguments are
+  // not valid, `spec` is undefined, and `Cluster` reports the problems.
   const { data: spec } = stackadm.clusterSchema.safeParse(written);
   const cloud = spec && (await stackadm.lookUpCloud(stackadm.requiredLookups(spec), {}, operator));
   const cluster = new stackadm.Cluster(pulumi.getStack(), { ...written, operator, cloud });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
-import { isHiddenFromUser } from "../http/cloud-error.js";
+import { isDeniedByService, isHiddenFromUser } from "../http/cloud-error.js";
 import { formatExistingNames, createProblem, createWarning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
 import type { ClusterRequirements } from "./cluster-requirements.js";
@@ -65,7 +65,7 @@ async function imageById(client: CloudClient, id: string): Promise<Image[]> {
   try {
     return [imageSchema.parse(await client.request("image", "GET", `/images/${id}`))];
   } catch (error) {
-    if (!isHiddenFromUser(error)) throw error;
+    if (!isDeniedByService(error)) throw error;
     return [];
   }
 }

@@ -99,19 +99,19 @@ export interface CredentialFacts {
  * Reports what prevents the creation of the cluster's credential. Also reports an expiry in the
  * settings that has passed or is near.
  *
- * @param lives whether the cluster already has a credential. If true, checks only the expiry
+ * @param exists whether the cluster already has a credential. If true, checks only the expiry
  */
 export function checkClusterCredential(
   { restricted, roles: userRoles }: CredentialFacts,
   needs: RoleNeeds & Pick<ClusterRequirements, "makesCredential" | "credentialEnd">,
-  { lives, now }: { readonly lives: boolean; readonly now?: number },
+  { exists, now }: { readonly exists: boolean; readonly now?: number },
 ): Finding[] {
   const { makesCredential, credentialRoles, credentialEnd } = needs;
   const remedy = makesCredential
     ? "write a later time"
     : "write a new credential.id and credential.secret, with its end as credential.expiresAt";
   const findings = checkExpiry("credential.expiresAt", credentialEnd, { remedy, now });
-  if (!makesCredential || lives) return findings;
+  if (!makesCredential || exists) return findings;
   const missing = (credentialRoles ?? []).filter((role) => !userRoles.includes(role));
   return [
     ...findings,

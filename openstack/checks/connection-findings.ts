@@ -36,7 +36,7 @@ function certificateFindings(
  * Reports connection settings of the user that do not work for the cluster's controllers. The
  * controllers use the same settings.
  */
-export function checkConnection(way: Way, needs: Needs, now?: number): Finding[] {
+export function checkControllerConnection(way: Way, needs: Needs, now?: number): Finding[] {
   const { authUrl, connection } = way;
   return [
     ...certificateFindings(way, needs, now),

@@ -3,7 +3,7 @@ import {
   checkClusterCredential,
   credentialsUnsupportedProblem,
 } from "./cluster-credential-check.js";
-import { checkConnection } from "./connection-findings.js";
+import { checkControllerConnection } from "./connection-findings.js";
 import { createProblem, createWarning, type Finding } from "./finding.js";
 import {
   listObjects,
@@ -233,8 +233,8 @@ export async function runPreflightChecks(
     ...checkObjectNames(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [credentialsUnsupportedProblem] : []),
     // The cluster may be in the state without its credential, if the first run was interrupted.
-    ...checkClusterCredential(client, needs, { lives: hasCredential }),
-    ...checkConnection(client, needs),
+    ...checkClusterCredential(client, needs, { exists: hasCredential }),
+    ...checkControllerConnection(client, needs),
     ...quotas.unreadable.map((service) =>
       createWarning(`quota: the ${service} service does not show the quota to you`),
     ),

@@ -1,4 +1,4 @@
-import { CloudError, createStatusError } from "../http/cloud-error.js";
+import { CloudError, createStatusError, isNotFoundByService } from "../http/cloud-error.js";
 import { findCloud, type CloudSettings } from "../auth/clouds-file.js";
 import { getConnectionProperties, type ConnectionProperties } from "../auth/connection.js";
 import type { Credential, KeystoneDomain, CredentialScope } from "../auth/credential.js";
@@ -277,7 +277,12 @@ class Client implements CloudClient {
     const endpoints = catalog
       .filter(({ type }) => type === "identity")
       .flatMap((service) => service.endpoints);
-    return getCloudScope({ endpoints, region: this.region, projectId: this.projectId, roles: this.roles });
+    return getCloudScope({
+      endpoints,
+      region: this.region,
+      projectId: this.projectId,
+      roles: this.roles,
+    });
   }
   get name(): string {
     return this.settings.name;
@@ -307,7 +312,8 @@ class Client implements CloudClient {
     }
     // After a retry, status 404 means that an earlier try deleted the object, and only the response
     // of this try was lost.
-    if (method === "DELETE" && answer.status === 404 && answer.times > 1) return undefined;
+    const isGone = answer.status === 404 && isNotFoundByService(answer.body);
+    if (method === "DELETE" && isGone && answer.times > 1) return undefined;
     return parseResponseBody(answer, `${method} ${service} ${path}`);
   }
 

@@ -1,6 +1,7 @@
 import { CloudError, createStatusError, throwNotJson } from "../http/cloud-error.js";
 import type { CloudSettings } from "../auth/clouds-file.js";
 import {
+  isUntrustedCertificate,
   sendHttpRequest,
   parseJsonBody,
   type HttpAnswer,
@@ -73,15 +74,12 @@ function lost(
   );
 }
 
-/** Pattern of Node's error codes for a server certificate that Node does not trust. */
-const distrust =
-  /CERT|ISSUER|SIGNATURE|UNABLE_TO_VERIFY|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH/;
-
 function unreachable(
   { name }: CloudSettings,
   url: string,
-  { code, message }: NodeJS.ErrnoException,
+  error: NodeJS.ErrnoException,
 ): CloudError {
+  const { code, message } = error;
   const { origin } = new URL(url);
   if (code?.startsWith("ERR_SSL_") || code === "EPROTO")
     return new CloudError(
@@ -89,7 +87,7 @@ function unreachable(
       `Cloud '${name}' rejected the TLS connection at ${origin} (${code}).`,
       "Check https in auth_url. A cloud that asks for a client certificate needs `cert` and `key` in clouds.yaml (OS_CERT, OS_KEY).",
     );
-  if (code !== undefined && distrust.test(code))
+  if (isUntrustedCertificate(error))
     return new CloudError(
       "untrusted",
       `The certificate of cloud '${name}' at ${origin} cannot be verified (${message}).`,

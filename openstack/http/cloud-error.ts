@@ -1,5 +1,7 @@
+import { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
 import type { FailureCode } from "../../base/failures/failure-codes.js";
+import { parseJsonBody } from "./http-exchange.js";
 
 /** Kind of a failed request to the cloud. */
 export type CloudErrorKind =
@@ -40,22 +42,20 @@ export class CloudError extends Failure {
 }
 
 /**
- * Returns whether the user is not allowed to send the request, or the cloud does not know the path.
- * In both cases, it is unknown whether the requested objects exist.
+ * Returns whether the user is not allowed to send the request, or no service knows the path. A
+ * gateway in front of the service may answer 404, too. In all these cases, it is unknown whether
+ * the requested objects exist.
  */
 export const isHiddenFromUser = (error: unknown): boolean =>
+  error instanceof CloudError && (error.kind === "forbidden" || error.status === 404);
+
+/** Returns whether the service itself refused the request, or does not have the object. */
+export const isDeniedByService = (error: unknown): boolean =>
   error instanceof CloudError && (error.kind === "forbidden" || error.kind === "not-found");
 
 /** Returns the error message in a response body. OpenStack services use several formats. */
-export function parseErrorMessage(body: string): string {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return body.trim().slice(0, 300);
-  }
-  return sentenceIn(parsed) ?? body.trim().slice(0, 300);
-}
+export const parseErrorMessage = (body: string): string =>
+  sentenceIn(parseJsonBody(body)) ?? body.trim().slice(0, 300);
 
 function sentenceIn(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
@@ -79,6 +79,31 @@ const kinds: Readonly<Record<number, CloudErrorKind>> = {
   413: "quota",
 };
 
+/** Forms of a 404 response by an OpenStack service, each with the fields that no proxy writes. */
+const notFoundSchema = z.union([
+  // Octavia.
+  z.object({ faultcode: z.string(), faultstring: z.string() }),
+  z.object({ NeutronError: z.union([z.string(), z.looseObject({ message: z.string() })]) }),
+  // Glance, Barbican, and all services for an unknown path.
+  z.object({
+    title: z.string(),
+    code: z.union([z.literal(404), z.string().startsWith("404")]),
+  }),
+  // Nova and Cinder, and Keystone.
+  z.object({ itemNotFound: z.object({ code: z.literal(404) }) }),
+  z.object({ error: z.object({ code: z.literal(404) }) }),
+]);
+
+/** Pattern of Glance's page if a proxy removed the request's header `Accept`. */
+const glancePage = /^<html>\s*<head>\s*<title>404 [^<]*<\/title>[^]*<h1>404 [^<]*<\/h1>[^<]*image/;
+
+/**
+ * Returns whether the body of a 404 response comes from an OpenStack service. Only then the object
+ * does not exist. A proxy or an ingress answers 404, too, for example while the ingress reloads.
+ */
+export const isNotFoundByService = (body: string): boolean =>
+  notFoundSchema.safeParse(parseJsonBody(body)).success || glancePage.test(body);
+
 /**
  * Returns the error for a response with an error status.
  *
@@ -91,6 +116,14 @@ export function createStatusError(
   times = 1,
 ): CloudError {
   const reason = parseErrorMessage(body);
+  const why = reason === "" ? "" : `: ${reason}`;
+  if (status === 404 && !isNotFoundByService(body))
+    return new CloudError(
+      "failed",
+      `${what}: a proxy or ingress answered 404 instead of the cloud's service${why}`,
+      "Run the same command again in a few minutes. If the error stays, compare the addresses in `openstack catalog list` with the cloud's documentation.",
+      status,
+    );
   // Status 429 (too many requests) does not concern quotas. Messages with status 5xx may contain
   // words such as `exceed` for other reasons.
   const mayBeQuota = status < 500 && status !== 404 && status !== 429;
@@ -98,7 +131,7 @@ export function createStatusError(
   const tried = times === 1 ? "" : ` at the last of ${times} tries`;
   return new CloudError(
     quota ? "quota" : (kinds[status] ?? "failed"),
-    `${what}: the cloud answered ${status}${tried}${reason === "" ? "" : `: ${reason}`}`,
+    `${what}: the cloud answered ${status}${tried}${why}`,
     undefined,
     status,
   );

@@ -85,6 +85,14 @@ function flat(answer: IncomingMessage): Record<string, string> {
   );
 }
 
+/** Pattern of Node's error codes for a server certificate that Node does not trust. */
+const distrust =
+  /CERT|ISSUER|SIGNATURE|UNABLE_TO_VERIFY|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH/;
+
+/** Returns whether a request failed because the server's certificate cannot be verified. */
+export const isUntrustedCertificate = ({ code = "" }: NodeJS.ErrnoException): boolean =>
+  !code.startsWith("ERR_SSL_") && distrust.test(code);
+
 /** Returns the JSON value of a body. Returns undefined if the body is not JSON. */
 export function parseJsonBody(body: string): unknown {
   try {

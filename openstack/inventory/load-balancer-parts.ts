@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
-  isAlreadyGone,
+  wasAlreadyGone,
   retryWhileInUse,
   type DeleteOptions,
 } from "./wait-until-unused.js";
@@ -78,7 +78,7 @@ export async function deleteLoadBalancerParts(
     // Retries, because Octavia refuses all changes of a load balancer while one of its parts is
     // being created.
     await retryWhileInUse(
-      () => isAlreadyGone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
+      () => wasAlreadyGone(client.request("load-balancer", "DELETE", `${collection}/${id}`)),
       { what: `${part.kind} '${part.name}' (${id})`, bound: deletionTimeouts.balancer },
       options,
     );

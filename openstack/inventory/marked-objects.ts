@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { CloudError, isHiddenFromUser } from "../http/cloud-error.js";
+import { CloudError, isDeniedByService } from "../http/cloud-error.js";
 import type { CloudClient, ServiceType } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
-  isAlreadyGone,
+  wasAlreadyGone,
   TimedWait,
   retryWhileInUse,
   type DeleteOptions,
@@ -55,8 +55,7 @@ export async function findOwnedObjects(
 export const filterOwnedObjects = (
   inventory: readonly CloudObject[],
   identities: ReadonlySet<string>,
-): OwnedObject[] =>
-  markedIn(inventory).filter(({ mark }) => identities.has(mark.identity));
+): OwnedObject[] => markedIn(inventory).filter(({ mark }) => identities.has(mark.identity));
 
 const kept: ReadonlySet<OwnershipEvidence> = new Set([
   "volume of a PersistentVolume",
@@ -69,9 +68,10 @@ const kept: ReadonlySet<OwnershipEvidence> = new Set([
  * volumes of PersistentVolumes and their snapshots, because they contain data. Floating IPs of
  * Services are included, because DNS records and allow lists may contain them. A reclaim policy or
  * an annotation in the cluster may have kept such an object, but OpenStack does not show the policy
- * or the annotation.
+ * or the annotation. Objects that a destroy has marked as kept are included, too.
  */
-export const isKeptUnlessRequested = ({ claim }: OwnedObject): boolean => kept.has(claim);
+export const isKeptUnlessRequested = (object: OwnedObject): boolean =>
+  object.kept === true || kept.has(object.claim);
 
 interface Deletion {
   readonly service: ServiceType;
@@ -135,7 +135,7 @@ async function accessRulesOf(client: CloudClient, credential: string): Promise<s
     const user = `/users/${client.userId}`;
     return (found.access_rules ?? []).map(({ id }) => `${user}/access_rules/${id}`);
   } catch (error) {
-    if (isHiddenFromUser(error)) return [];
+    if (isDeniedByService(error)) return [];
     throw error;
   }
 }
@@ -152,7 +152,7 @@ async function deleteAccessRules(client: CloudClient, paths: readonly string[]):
     try {
       await client.request("identity", "DELETE", path);
     } catch (error) {
-      if (isHiddenFromUser(error)) continue;
+      if (isDeniedByService(error)) continue;
       why = error;
       left.push(path.replace(/.*\//, ""));
     }
@@ -186,7 +186,7 @@ export async function beginDeletion(
   const target = path(object, client);
   const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
   const none = await retryWhileInUse(
-    () => isAlreadyGone(client.request(service, "DELETE", target)),
+    () => wasAlreadyGone(client.request(service, "DELETE", target)),
     waitedFor(object),
     options,
   );

@@ -37,7 +37,22 @@ export const hasData = ({ kind }: { readonly kind: CloudObjectKind }): boolean =
 export interface Ownership {
   readonly mark: ClusterMark;
   readonly claim: OwnershipEvidence;
+  /**
+   * Whether a destroy has kept the object because the program keeps it (`retainOnDelete`). Absent:
+   * no destroy has marked the object as kept.
+   */
+  readonly kept?: true;
 }
+
+/**
+ * Key of the tag or metadata with which a destroy marks an object that it keeps. Only this mark
+ * shows the reason after the destroy, because the state no longer exists.
+ */
+export const keptKey = "stackadm-kept";
+export const keptTag = `${keptKey}=retained`;
+
+const isMarkedAsKept = ({ tags, metadata }: CloudObject): boolean =>
+  tags.includes(keptTag) || metadata[keptKey] !== undefined;
 
 /** Key of the cluster's name in tags and metadata. */
 export const clusterNameKey = "stackadm-cluster";
@@ -109,7 +124,7 @@ const clusterFromDescriptionOrName: Readonly<
 };
 
 /** Returns the mark in a result of {@link getNameInCloud}. Returns undefined for any other text. */
-export function readNameInCloud(text: string | undefined): ClusterMark | undefined {
+export function parseNameInCloud(text: string | undefined): ClusterMark | undefined {
   const [, name, identity] = /^([a-z][a-z0-9-]*)-([0-9a-f]{12})$/.exec(text ?? "") ?? [];
   return name === undefined || identity === undefined ? undefined : { name, identity };
 }
@@ -126,7 +141,7 @@ function ownMark(object: CloudObject): ClusterMark | undefined {
   // A name without an identity proves nothing, because two clusters may have the same name.
   return name !== undefined && identity !== undefined && isIdentity(identity)
     ? { name, identity }
-    : readNameInCloud(clusterFromDescriptionOrName[kind]?.(object));
+    : parseNameInCloud(clusterFromDescriptionOrName[kind]?.(object));
 }
 
 /** Returns the cluster in the metadata that Cinder CSI writes to volumes and snapshots. */
@@ -172,8 +187,9 @@ const ofControllers: Readonly<
  */
 export function getOwnership(object: CloudObject): Ownership | undefined {
   const own = ownMark(object);
-  if (own) return { mark: own, claim: "marked by stackadm" };
+  const kept = isMarkedAsKept(object) && { kept: true as const };
+  if (own) return { mark: own, claim: "marked by stackadm", ...kept };
   const controller = ofControllers[object.kind];
-  const mark = readNameInCloud(controller?.cluster(object));
-  return controller && mark ? { mark, claim: controller.claim } : undefined;
+  const mark = parseNameInCloud(controller?.cluster(object));
+  return controller && mark ? { mark, claim: controller.claim, ...kept } : undefined;
 }

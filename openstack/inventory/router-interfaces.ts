@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import {
   deletionTimeouts,
-  isAlreadyGone,
+  wasAlreadyGone,
   retryWhileInUse,
   type DeleteOptions,
 } from "./wait-until-unused.js";
@@ -56,7 +56,7 @@ export const removeRouterInterface = (
 ): Promise<boolean> =>
   retryWhileInUse(
     () =>
-      isAlreadyGone(
+      wasAlreadyGone(
         client.request("network", "PUT", `/routers/${router}/remove_router_interface`, {
           port_id: port,
         }),
@@ -88,7 +88,7 @@ export async function removeRoutesAndInterfaces(
   router: string,
   options: DeleteOptions,
 ): Promise<void> {
-  await isAlreadyGone(clearRoutes(client, router));
+  await wasAlreadyGone(clearRoutes(client, router));
   for (const { id } of await listRouterInterfacePorts(client, router))
     await removeRouterInterface(client, { router, port: id }, options);
 }

@@ -72,7 +72,7 @@ export class TimedWait {
 }
 
 /** Awaits a deletion request. Returns whether the object was already gone. */
-export const isAlreadyGone = async (work: Promise<unknown>): Promise<boolean> => {
+export const wasAlreadyGone = async (work: Promise<unknown>): Promise<boolean> => {
   try {
     await work;
     return false;

@@ -20,6 +20,7 @@ import { deleteAddedObjects } from "./support/bare/destroy.js";
 import { countCalls } from "./support/calls.js";
 import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";
 import { runStackadm } from "./support/run-stackadm.js";
+import { getToolchainVersions } from "./support/tool-versions.js";
 import { getRunFigures } from "./support/phases.js";
 import { watchProcesses } from "./support/process-watch.js";
 import { report } from "./support/records.js";
@@ -90,6 +91,7 @@ async function main(): Promise<void> {
         {
           bench: `counts of ${bench}`,
           options: { workers },
+          versions: getToolchainVersions(cluster.environment),
           columns: [{ name: "stackadm", runs }],
         },
         values.record,

@@ -15,6 +15,7 @@ import { clusterRows } from "../../test/support/graph/cluster-rows.js";
 import { smallest } from "../../test/support/config/spec.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
+import { requestedVersions } from "./support/tool-versions.js";
 
 const controlPlanes = 3;
 
@@ -64,7 +65,10 @@ async function main(): Promise<void> {
   const columns = values.workers.split(",").map((name) => ({ name, runs: [] as Figures[] }));
   for (let turn = 0; turn < Number(values.runs); turn += 1)
     for (const { name, runs } of columns) runs.push(inProcess(name));
-  await report({ bench: "growth", options: { controlPlanes }, columns }, values.record);
+  await report(
+    { bench: "growth", options: { controlPlanes }, versions: requestedVersions, columns },
+    values.record,
+  );
 }
 
 main().catch((error: unknown) => {

@@ -27,6 +27,7 @@ import { runBareUp } from "./support/bare/up.js";
 import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";
 import { readClusterMoments, getMoments, type ResourceWork } from "./support/moments.js";
 import { runStackadm } from "./support/run-stackadm.js";
+import { getToolchainVersions } from "./support/tool-versions.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 
@@ -130,6 +131,7 @@ async function measure(options: ReturnType<typeof read>): Promise<void> {
         bench: "oracle",
         // `more` records that the measured `destroy` also deletes the additional worker.
         options: { controlPlanes, workers, more: 1 },
+        versions: getToolchainVersions(cluster.environment),
         columns: columns.map(({ way, ...rest }) => ({ name: way.name, ...rest })),
       },
       options.record,

@@ -18,6 +18,7 @@ import { Installation } from "./support/installation.js";
 import { getRunFigures } from "./support/phases.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
+import { requestedVersions } from "./support/tool-versions.js";
 
 const commands = ["up", "preview"] as const;
 
@@ -59,7 +60,10 @@ async function main(): Promise<void> {
         name: basename(place.checkout),
         runs: figures,
       }));
-      await report({ bench: `no-op ${command}`, options: {}, columns }, values.record);
+      await report(
+        { bench: `no-op ${command}`, options: {}, versions: requestedVersions, columns },
+        values.record,
+      );
     }
   } finally {
     for (const place of places) place.remove();

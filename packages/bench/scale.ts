@@ -18,6 +18,7 @@ import { getScaleCluster } from "./support/scale/cluster.js";
 import { getScaleFigures } from "./support/scale/figures.js";
 import { FakesProcess } from "./support/scale/fakes-process.js";
 import type { Figures } from "./support/statistics.js";
+import { requestedVersions } from "./support/tool-versions.js";
 
 /** Number of workers in the preview without a state. */
 const previewed = 100;
@@ -102,7 +103,7 @@ async function measure(
     "scale preview from nothing": [{ name: String(previewed), runs: [preview] }],
   };
   for (const [bench, columns] of Object.entries(all))
-    await report({ bench, options: { controlPlanes }, columns }, keep);
+    await report({ bench, options: { controlPlanes }, versions: requestedVersions, columns }, keep);
 }
 
 async function main(): Promise<void> {

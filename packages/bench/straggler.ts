@@ -15,6 +15,7 @@ import { deleteAddedObjects } from "./support/bare/destroy.js";
 import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";
 import { readNodeReadyTimes } from "./support/moments.js";
 import { runStackadm } from "./support/run-stackadm.js";
+import { getToolchainVersions } from "./support/tool-versions.js";
 import { report } from "./support/records.js";
 import type { Figures } from "./support/statistics.js";
 
@@ -70,7 +71,11 @@ async function main(): Promise<void> {
     for (let turn = 0; turn < Number(values.runs); turn += 1)
       for (const column of columns) column.runs.push(await once(cluster, column.later));
     const figures = columns.map(({ name, runs: made }) => ({ name, runs: made }));
-    await report({ bench: "straggler", options: { later }, columns: figures }, values.record);
+    const versions = getToolchainVersions(cluster.environment);
+    await report(
+      { bench: "straggler", options: { later }, versions, columns: figures },
+      values.record,
+    );
   } finally {
     // Deletes what a failed run left behind.
     await deleteAddedObjects(cluster.cloud, initially);

@@ -27,13 +27,18 @@ import { getScaleCluster } from "./support/scale/cluster.js";
 import { getFiguresOfComparedTool } from "./support/scale/figures.js";
 import { FakesProcess } from "./support/scale/fakes-process.js";
 import type { Figures } from "./support/statistics.js";
+import { requestedVersions } from "./support/tool-versions.js";
 import { TerraformDirectory } from "./support/terraform/working-directory.js";
 import { renderTerraformConfiguration } from "./support/terraform/configuration.js";
 import {
   drawRandomValues,
   collectRegisteredResources,
 } from "./support/terraform/registered-resources.js";
-import { buildTerraformTools, type TerraformTools } from "./support/terraform/tools.js";
+import {
+  buildTerraformTools,
+  terraformVersions,
+  type TerraformTools,
+} from "./support/terraform/tools.js";
 
 /**
  * Interval between two reads of the process list, in milliseconds. The interval is longer than the
@@ -137,7 +142,8 @@ async function measure(size: Size, runs: number, keep: boolean): Promise<void> {
       columns.stackadm.push(await ours(size));
     }
     const made = Object.entries(columns).map(([name, of]) => ({ name, runs: of }));
-    await report({ bench: "terraform scale", options: { ...size }, columns: made }, keep);
+    const versions = { ...requestedVersions, ...terraformVersions };
+    await report({ bench: "terraform scale", options: { ...size }, versions, columns: made }, keep);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -37,6 +37,7 @@ import { waitUntilWorking } from "./support/bare/wait-until-working.js";
 import { getBenchCluster, benchClusterName } from "./support/bench-cluster.js";
 import type { ResourceWork } from "./support/moments.js";
 import { runStackadm } from "./support/run-stackadm.js";
+import { getToolchainVersions } from "./support/tool-versions.js";
 import { report } from "./support/records.js";
 import { createCountedCloudEnvironment } from "./support/counted-cloud.js";
 import type { Figures } from "./support/statistics.js";
@@ -46,7 +47,11 @@ import {
   drawRandomValues,
   collectRegisteredResources,
 } from "./support/terraform/registered-resources.js";
-import { buildTerraformTools, type TerraformTools } from "./support/terraform/tools.js";
+import {
+  buildTerraformTools,
+  terraformVersions,
+  type TerraformTools,
+} from "./support/terraform/tools.js";
 
 type Options = ReturnType<typeof read>;
 
@@ -208,6 +213,7 @@ async function measure(options: Options): Promise<void> {
       {
         bench: "terraform",
         options: { controlPlanes, workers, latency, serverLatency, stages: Number(stages) },
+        versions: { ...getToolchainVersions(cluster.environment), ...terraformVersions },
         columns: Object.entries(columns).map(([name, made]) => ({ name, runs: made })),
       },
       options.record,

@@ -107,8 +107,7 @@ const renderYamlWithoutFirstLine = (value: object): string => toYaml(value).repl
  */
 export function renderSiteFile(keys: SiteKeys, { containers = true } = {}): string {
   const { kubernetes, ...others } = systemContainerSettings;
-  const section =
-    "# System containers only: machines with a kernel of their own need none of it.\n";
+  const section = "# System containers only: machines with their own kernel do not need this.\n";
   return [
     "# Defaults of the lab, merged under the stack's `cluster` object.\n",
     `# External networks: ${externalNetworkName}; ${servicesExternalNetworkName}, for loadBalancer.network.\n`,

@@ -97,7 +97,7 @@ async function start(work: Work): Promise<LabFacts> {
     writeSiteFile(paths, site);
     return getLabFacts(settings, paths);
   } catch (error) {
-    await withStep(progress, "Take away what was started", 5, () => destroy(paths));
+    await withStep(progress, "Delete the started parts", 5, () => destroy(paths));
     throw error;
   }
 }
@@ -106,7 +106,7 @@ async function start(work: Work): Promise<LabFacts> {
 async function prepareHost({ paths, settings, progress }: Work): Promise<void> {
   await withStep(progress, "Check this host", 3, async (step) => {
     await checkHost(paths);
-    step.update("taking away what an earlier lab left");
+    step.update("deleting the remains of an earlier lab");
     await destroy(paths);
     step.update("comparing the lab's networks with those in use");
     const hosts = (await readHostAptSources()).map(({ uri }) => new URL(uri).hostname);

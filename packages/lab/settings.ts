@@ -129,7 +129,7 @@ export function readLabSettings(env: NodeJS.ProcessEnv = process.env): LabSettin
   if (twice !== undefined) {
     throw new Failure(
       "FAILED",
-      `Two of the lab's networks are both ${twice}; give each one of its own.`,
+      `Two of the lab's networks are both ${twice}; give each of them another range.`,
     );
   }
   return {

@@ -9,7 +9,7 @@ const minutes = 60_000;
 const failures: Readonly<Record<string, string>> = {
   71: "another kernel runs than the image's own",
   72: "a restart of systemd-networkd deletes a route of the pod network",
-  73: "a restart of systemd-networkd deletes an address that somebody else added",
+  73: "a restart of systemd-networkd deletes an address that another program added",
 };
 
 /**

@@ -71,7 +71,8 @@ export const haKubeRouter: Example = {
       text: "writes no file to a machine before cloud-init has finished there",
       see: async (stack) => {
         const machines = [...stack.outputs.nodes, ...(stack.outputs.etcd ?? [])];
-        // Compares the program's first file with the last file of cloud-init.
+        // The program's first file must be newer than the last file of cloud-init. Otherwise the
+        // scripts of both changed the machine at the same time.
         const order =
           "test /etc/modules-load.d/stackadm.conf -nt /var/lib/cloud/instance/boot-finished";
         for (const { serverId, name } of machines) {

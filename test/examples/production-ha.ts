@@ -150,7 +150,7 @@ export const productionHa: Example = {
       see: async (stack) => {
         const seen = await answerOf(stack, "ingress");
         const address = stack.outputs.ingress?.address ?? "";
-        const headers = { host: "nobody.example" };
+        const headers = { host: "unknown.example" };
         const { status } = await sendHttpRequest(`http://${address}/`, {
           headers,
           timeout: 10_000,

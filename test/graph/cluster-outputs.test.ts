@@ -31,7 +31,7 @@ describe("the Cluster component in a program", () => {
         return { stdout: JSON.stringify(result) };
       };
       let outputs: pulumi.Inputs = {};
-      // The SDK registers once more, without outputs.
+      // The SDK registers again, without outputs.
       const register = (registered?: pulumi.Inputs): void => {
         outputs = registered ?? outputs;
       };

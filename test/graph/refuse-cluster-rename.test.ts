@@ -36,7 +36,7 @@ describe("refuseClusterRename", () => {
     await assert.rejects(renamed("new", living), {
       message: [
         "[INVALID_CONFIG] Pulumi.dev.yaml is not valid:",
-        "  cluster.name: old cannot become new while the cluster lives, which would be deleted with its data for one called new; write old again, or use another stack for another cluster",
+        "  cluster.name: old cannot become new while the cluster exists: Pulumi would delete it with its data and create another one; write old again, or use another stack for another cluster",
       ].join("\n"),
     });
   });

@@ -49,10 +49,10 @@ describe("a role added to roleTable", () => {
       routesOfCloud: false,
       login: spec.ssh,
       seed: canarySeed,
-      failed: UnreachableServers.of(),
+      failed: UnreachableServers.forRun(),
     };
-    const endpoint: Pick<Endpoint, "inside"> = {
-      inside: (addresses) => pulumi.all([...addresses]),
+    const endpoint: Pick<Endpoint, "getInternalAddresses"> = {
+      getInternalAddresses: (addresses) => pulumi.all([...addresses]),
     };
     const facts = { caCertHash: pulumi.output("sha256:a") };
     const { direct: access } = connectionsWithoutProxy;

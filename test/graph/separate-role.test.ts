@@ -65,7 +65,7 @@ function gatewayClass(load: Load) {
       super("stackadm:machine:Gateway", name, { ...args, steps: [bastionStep] }, opts);
     }
 
-    form(spec: ClusterSpec, access: MachineConnections): void {
+    formCluster(spec: ClusterSpec, access: MachineConnections): void {
       for (const member of this.members)
         this.script(member, "prepare", { access, step: bastionStep, values: getHostValues(spec) });
     }

@@ -13,7 +13,7 @@ import {
   takeInventory,
   type CloudObject,
 } from "../../openstack/inventory/inventory.js";
-import { byDefault, failuresOf } from "./support/kubernetes/cis.js";
+import { failuresByDefault, failuresOf } from "./support/kubernetes/cis.js";
 import {
   changes,
   labCluster,
@@ -126,7 +126,7 @@ describe("a cluster's lifecycle on the lab", function () {
     const failures = await failuresOf(outputs.nodes);
     assert.deepEqual(
       failures.map(({ number }) => number),
-      Object.keys(byDefault),
+      Object.keys(failuresByDefault),
       JSON.stringify(failures, undefined, 2),
     );
   });

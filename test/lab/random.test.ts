@@ -19,20 +19,20 @@ const lineOf = ({ moment, hit, ended, seconds }: Figures): string =>
 
 describe(`a cluster with random faults on the lab, from seed ${seeds[0] ?? 0}`, function () {
   this.timeout(120 * minutes);
-  let beside: LabCluster;
+  let neighbor: LabCluster;
   let foreign: ForeignObjects;
   let hit = 0;
   let converged = 0;
 
   before(async () => {
     seen("seeds", `${seeds[0] ?? 0} to ${seeds.at(-1) ?? 0}`);
-    beside = await labCluster(stackName);
-    foreign = await foreignObjects(beside.cloud, `${stackName}-general-foreign`);
+    neighbor = await labCluster(stackName);
+    foreign = await foreignObjects(neighbor.cloud, `${stackName}-general-foreign`);
   });
   after(async () => {
     seen("all", `${converged} of ${seeds.length} converged, ${hit} of them were hit`);
     await foreign.remove();
-    await beside.close();
+    await neighbor.close();
   });
 
   /** Creates a cluster while the fault occurs, repairs it and destroys it. */
@@ -41,7 +41,7 @@ describe(`a cluster with random faults on the lab, from seed ${seeds[0] ?? 0}`, 
     await run.converge();
     await run.lookAround();
     await run.destroy();
-    assert.deepEqual(await foreign.state(), foreign.initial, "somebody else's objects");
+    assert.deepEqual(await foreign.state(), foreign.initial, "objects of other owners");
   };
 
   const survives = async (draw: FaultRun): Promise<void> => {

@@ -173,7 +173,7 @@ load() {
   # etcd continues to run, and a full disk would stop etcd. The reserve of 256 MiB is for logs.
   free=$(df --output=avail -B1 "$data" | tail -n 1)
   ((free > 3 * bytes + 268435456)) ||
-    die "$data on $(hostname) has $((free / 1048576)) MiB left, and $((bytes * 3 / 1048576 + 257)) are needed beside the data"
+    die "$data on $(hostname) has $((free / 1048576)) MiB left, and $((bytes * 3 / 1048576 + 257)) are needed in addition to the data"
   image=$(sed -n 's/^ *image: //p' "$(manifest_of etcd)")
   cat >"$next.db"
   mkdir -p "$root"

@@ -50,7 +50,7 @@ function backupTable({ snapshot, archives, state }: Backup): string {
     [
       row(snapshot, `etcd's data, from ${snapshot.machine}`),
       ...archives.map((one) => row(one, `keys and configuration of ${one.machine}`)),
-      row(state, "the stack's state; its secrets stay encrypted"),
+      row(state, "the stack's state; its secrets are encrypted"),
     ],
   );
 }

@@ -29,7 +29,7 @@ function outcome(
   const where = hidden.length > 0 ? "among what the cloud shows" : "in the project";
   const other = kept.length + others.length > 0 ? " else" : "";
   if (!held)
-    return `There is nothing to destroy: the state at ${removeUrlPassword(backend)} has no resources of stack '${stack}', and no${other} object ${where} carries the name of ${whose}.`;
+    return `There is nothing to destroy: the state at ${removeUrlPassword(backend)} has no resources of stack '${stack}', and no${other} object ${where} has the name of ${whose}.`;
   const swept = deleted.length > 0 ? `; ${deleted.length} left-over objects were deleted.` : ".";
   const asked = inventoryKinds.filter((kind) => !hidden.includes(kind));
   return `Nothing${other} of ${whose} is left ${where} (checked every ${asked.join(", ")})${swept}`;

@@ -33,6 +33,7 @@ interface Options extends StackOptions {
   readonly delete: boolean;
   readonly volumes: boolean;
   readonly floatingIps: boolean;
+  readonly retained: boolean;
   readonly yes: boolean;
 }
 
@@ -49,7 +50,8 @@ function checkIdentity(identity: string | undefined): void {
   );
 }
 
-function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Options): void {
+function checkOptions(options: Options): void {
+  const { cluster, volumes, floatingIps, retained, delete: deleting } = options;
   const named = dnsLabelField("the name of a cluster").safeParse(cluster ?? "cluster");
   if (!named.success)
     throw new Failure(
@@ -57,10 +59,15 @@ function checkOptions({ cluster, volumes, floatingIps, delete: deleting }: Optio
       `--cluster: ${named.error.issues.map(({ message }) => message).join("; ")}.`,
       "The name is `cluster.name` in the cluster's settings.",
     );
-  if ((volumes || floatingIps) && !deleting)
+  const [more] = [
+    ...(volumes ? ["--volumes"] : []),
+    ...(floatingIps ? ["--floating-ips"] : []),
+    ...(retained ? ["--retained"] : []),
+  ];
+  if (more !== undefined && !deleting)
     throw new Failure(
       "INVALID_USAGE",
-      `${volumes ? "--volumes" : "--floating-ips"} needs --delete, which is missing.`,
+      `${more} needs --delete, which is missing.`,
       "Add --delete, or leave this option out to see the list.",
     );
 }
@@ -81,7 +88,7 @@ async function agreeTo(
   const words = [...new Set(found.map(({ mark }) => mark.name))];
   await requireTypedWords(session, {
     question:
-      "Its servers are deleted with all data on them. Type the cluster's name to delete it: ",
+      "Its objects are deleted, servers with all data on them. Type the cluster's name to delete it: ",
     words,
     what: "the cluster's name",
     purpose: "you want to delete it",
@@ -95,10 +102,19 @@ const foundLines = (
 ): string =>
   [
     found.length === 0
-      ? `Nothing in the project carries the marks of ${who}.`
+      ? `No object in the project has the marks of ${who}.`
       : renderOrphansTable(found),
     ...renderHiddenKindsLines(hidden),
   ].join("\n");
+
+/** Returns advice that counts the objects which `--delete` deletes without further options. */
+function renderDeletionAdvice(identity: string, found: readonly OwnedObject[]): string {
+  const count = found.length - findKeptOrphans(found, {}).length;
+  const command = `\`${renderOrphansDeleteCommand(identity)}\``;
+  return count === 0
+    ? `${command} keeps all of these objects: a destroy has kept them, or they contain data.`
+    : `If no state has this cluster any more, delete ${count} of ${found.length} objects with ${command}; otherwise run \`stackadm destroy\`.`;
+}
 
 /** Deletes the objects after a confirmation. Returns the objects that were kept. */
 async function deleteAll(
@@ -111,14 +127,15 @@ async function deleteAll(
   if (options.identity === undefined && found.length > 0) throw createAmbiguousClusterError(found);
   requireNoBlockingPorts(there);
   await agreeTo(session, found, options.yes);
-  const { volumes, floatingIps } = options;
-  const kept = findKeptOrphans(found, { volumes, floatingIps });
+  const { volumes, floatingIps, retained } = options;
+  const kept = findKeptOrphans(found, { volumes, floatingIps, retained });
   const count = found.length - kept.length;
   if (count > 0)
     await withStep(session.progress, `Delete ${count} objects`, 60, (step) =>
       service.delete(there, {
         volumes,
         floatingIps,
+        retained,
         signal: session.signal,
         onDelete: ({ kind, name }) => {
           step.update(`${kind} '${name}'`);
@@ -150,9 +167,7 @@ export async function runOrphansCommand(
   session.print(foundLines(who, found, hidden));
   const kept = options.delete ? await deleteAll(session, service, there, options) : [];
   if (!options.delete && identity !== undefined && found.length > 0)
-    session.print(
-      `\nIf no state has this cluster any more, delete it with \`${renderOrphansDeleteCommand(identity)}\`; otherwise run \`stackadm destroy\`.`,
-    );
+    session.print(`\n${renderDeletionAdvice(identity, found)}`);
   if (kept.length > 0) session.print(`\n${renderKeptObjectLines(kept)}`);
   session.emit({
     type: "result",

@@ -20,7 +20,7 @@ export function runRefreshCommand(session: CommandSession, options: Options): Pr
     if (!ok)
       throw new Failure(
         "UNEXPECTED_CHANGES",
-        `${changed} resources of '${stack}' differed from the state; the state now matches what exists.`,
+        `${changed} resources of '${stack}' differed from the state; the state now matches the cloud.`,
       );
     return 0;
   });

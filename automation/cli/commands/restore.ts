@@ -46,10 +46,9 @@ export function runRestoreCommand(
         },
       }),
     );
-    const data =
-      members.length > 0 ? `what was there at ${backup.takenAt}` : "the data that etcd has now";
+    const data = members.length > 0 ? `the data of ${backup.takenAt}` : "the present data of etcd";
     session.print(
-      `The Kubernetes API answers with ${data}. Run \`stackadm up --refresh --stack ${stack}\`: it creates again what the settings describe.`,
+      `The Kubernetes API answers with ${data}. Run \`stackadm up --refresh --stack ${stack}\`: it creates the missing machines and objects of the settings again.`,
     );
     session.emit({
       type: "result",

@@ -9,20 +9,21 @@ const broken = (): Failure =>
   new Failure(
     "VERIFY_FAILED",
     "The cluster was created, but not everything in it works.",
-    "The entries of `nodes` that are not `ready`, and those of `machines`, `services` and `claims` that are not `ok`, say what fails.",
+    "The entries of `cloudProblems`, those of `nodes` that are not `ready`, and those of `machines`, `services` and `claims` that are not `ok`, say what fails.",
   );
 
 export function runStatusCommand(session: CommandSession, options: StackOptions): Promise<number> {
   return withStack(session, options, async ({ service, stack }) => {
     const status = await service.status(stack, { signal: session.signal });
-    const { cluster, warnings, machines: servers, problem, verification } = status;
+    const { cluster, warnings, cloudProblems, machines: servers, problem, verification } = status;
     const rows = servers.map(({ name, role, zone, server }) => [name, role, zone, server]);
-    const head = [renderClusterLine(cluster), ...warnings.map((text) => `! ${text}`), ""];
+    const lines = [...cloudProblems, ...warnings].map((text) => `! ${text}`);
+    const head = [renderClusterLine(cluster), ...lines, ""];
     session.print(session.redactor.clean(head.join("\n")));
     session.print(formatTable(["MACHINE", "ROLE", "ZONE", "SERVER"], rows));
-    const ok = verification?.ok === true;
-    const seen = { type: "result", ok, stack, ...cluster, warnings, servers };
-    session.emit({ ...seen, ...verification });
+    const ok = verification?.ok === true && cloudProblems.length === 0;
+    const seen = { type: "result", ok, stack, ...cluster, warnings, cloudProblems, servers };
+    session.emit({ ...seen, ...verification, ok });
     if (problem) throw problem;
     session.print(`\n${renderVerificationTables(verification).join("\n\n")}`);
     if (ok) return 0;

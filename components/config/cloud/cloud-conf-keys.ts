@@ -43,7 +43,7 @@ const uuid = (what: string): z.ZodType<string, string> => nonEmptyTextField(`the
  * Keys for the networks of load balancers. Users set them for all Services, or for one load
  * balancer class.
  */
-const places = {
+const loadBalancerNetworkSchemas = {
   floatingNetworkId: optional(
     uuid("an external network"),
     "ID of the external network of the services' floating IPs.",
@@ -112,9 +112,9 @@ export const loadBalancerKeySchemas = {
   method: optional(
     oneOf(balancingMethods),
     "Method that distributes connections: `ROUND_ROBIN`, `LEAST_CONNECTIONS`, `SOURCE_IP`, `SOURCE_IP_PORT`.",
-    "`ROUND_ROBIN`; `SOURCE_IP_PORT` with `ovn`, which knows nothing else",
+    "`ROUND_ROBIN`; `SOURCE_IP_PORT` with `ovn`, which supports no other method",
   ),
-  ...places,
+  ...loadBalancerNetworkSchemas,
   ...monitor,
   internalLb: optional(
     booleanField(),
@@ -188,7 +188,7 @@ export const loadBalancerClassesSchema = z
     className,
     // With `networkId` alone, the load balancers would still be in the subnet that is set for all
     // Services.
-    strictObject(places, { memberSubnetId: members }).refine(
+    strictObject(loadBalancerNetworkSchemas, { memberSubnetId: members }).refine(
       ({ networkId, subnetId }) => networkId === undefined || subnetId !== undefined,
       { path: ["networkId"], error: "does not say which subnet of it; write subnetId, too" },
     ),
@@ -260,7 +260,7 @@ export const cloudConfSectionSchemas = {
   blockStorage: {
     nodeVolumeAttachLimit: optional(
       integerField(1, "a number of volumes").refine((value) => value <= 256, {
-        error: "is more than Cinder CSI knows; write at most 256",
+        error: "is more than Cinder CSI accepts; write at most 256",
       }),
       "Volumes of claims that the scheduler places on each node at most. With virtio-blk a KVM machine has slots for about 25 disks, including its own (the boot disk, `runtimeVolume`, `etcdVolume`; `network.admin` takes a slot, too); with virtio-scsi (`hw_disk_bus=scsi` of the image) it has many more: write up to 256. The cloud may allow less (Nova's `max_disk_devices_to_attach`, few ports of q35 machines). A change restarts the driver on the nodes; pods and volumes are kept.",
       "`24`, less the highest number of volumes that a node has in addition to its disk",

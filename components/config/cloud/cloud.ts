@@ -33,7 +33,7 @@ export const openstackPluginSchema = oneOf(openstackPluginVersions)
   .meta(
     doc(
       "in place",
-      `Version of Pulumi's OpenStack plugin that creates the cluster, whichever version of \`@pulumi/openstack\` the program is compiled with. \`3.15.2\` keeps the former version, which waits 5 to 10 s before its first check of each object. With a provider of the program's own: the version of its plugin, if that is not the SDK's.`,
+      `Version of Pulumi's OpenStack plugin that creates the cluster, independent of the version of \`@pulumi/openstack\` with which the program is compiled. \`3.15.2\` keeps the former version, which waits 5 to 10 s before its first check of each object. With a provider of the program's own: the version of its plugin, if that is not the SDK's.`,
       `\`${defaultOpenstackPlugin}\``,
     ),
   );
@@ -154,7 +154,7 @@ export function findServicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] 
           issue(
             "network",
             separate,
-            "needs load balancers that stand in both networks, and those of ovn stand in none; leave it out, or write another provider",
+            "needs load balancers with a port in each of the two networks, and ovn cannot create them; leave it out, or write another provider",
           ),
         ]
       : []),
@@ -178,7 +178,7 @@ export function findServicesNetworkConflicts(of: Ranges): z.core.$ZodRawIssue[] 
       ),
     ),
     ...explicit.map((key) =>
-      issue(key, written[key], "is that of loadBalancer.network; leave it out, or leave out that"),
+      issue(key, written[key], "is set by loadBalancer.network; leave one of them out"),
     ),
   ];
 }

@@ -88,7 +88,7 @@ const credentialFieldsSchema = strictObject({
     .meta(
       doc(
         "in place",
-        "Access rules that limit the credential that the program creates, whatever its roles allow: `controllers` for the requests of the cluster's controllers, and your own rules with `service`, `method` and `path`. Only for a cloud whose services enforce access rules: others refuse every request of such a credential. Changed rules make another credential, as `generation` does.",
+        "Access rules that limit the credential that the program creates, even if its roles allow more: `controllers` for the requests of the cluster's controllers, and your own rules with `service`, `method` and `path`. Only for a cloud whose services enforce access rules: others refuse every request of such a credential. Changed rules make another credential, as `generation` does.",
         "no rules: everything that its roles allow",
       ),
     ),
@@ -135,7 +135,7 @@ const wrongIn = (of: Written, sentences: Partial<Record<Key, string>>): Wrong[] 
  * `instead` names the kind of login that the user wrote.
  */
 const notMade = (instead: string): Partial<Record<Key, string>> => {
-  const sentence = `is of the credential that the program makes, and ${instead}; leave`;
+  const sentence = `is for the credential that the program creates, and ${instead}; leave`;
   return {
     generation: `${sentence} it out`,
     ...both(["roles", "accessRules"], `${sentence} them out`),
@@ -159,8 +159,8 @@ export const isCredentialSupplied = (of: Written = {}): boolean =>
 const wrongWithUser = (of: Written): Wrong[] => {
   const { id, username, userId, password } = of;
   const named = `credential.${userId === undefined ? "username" : "userId"} names a user`;
-  const other = `is of an application credential, and ${named}; leave one of them out`;
-  const byId = "is of the name of a user, and credential.userId is their ID; leave it out";
+  const other = `is for an application credential, and ${named}; leave one of them out`;
+  const byId = "belongs to the name of a user, and credential.userId is set; leave it out";
   return [
     ...(username === undefined && userId === undefined
       ? [["username", "is missing; write the name of the user, or userId"] as const]
@@ -171,7 +171,7 @@ const wrongWithUser = (of: Written): Wrong[] => {
       ...both([id === undefined ? "secret" : "id"], other),
       ...notMade(`${named} instead`),
       expiresAt:
-        "is the end of an application credential, and that of a password Keystone says; leave it out",
+        "is for an application credential, and Keystone reports when a password ends; leave it out",
     }),
   ];
 };

@@ -21,7 +21,7 @@ type Reserved = readonly (readonly [flags: RegExp, instead: string])[];
 const file = "is a file of kubeadm's; leave it out";
 const connection: Reserved = [
   [/^((authentication-|authorization-)?kubeconfig|master)$/, file],
-  [/^secure-port$/, "is where its health is asked; leave it out"],
+  [/^secure-port$/, "is where its health is checked; leave it out"],
 ];
 
 const apiServerFlags: Reserved = [
@@ -30,35 +30,38 @@ const apiServerFlags: Reserved = [
     /^(secure-port|bind-address)$/,
     "is where machines, endpoint and firewall expect the API; leave it out",
   ],
-  [/^service-cluster-ip-range$/, "follows an argument; write network.services instead"],
+  [/^service-cluster-ip-range$/, "comes from another setting; write network.services instead"],
   [
     /^service-node-port-range$/,
     "is where firewall, load balancers and ingress expect node ports, 30000-32767; leave it out",
   ],
-  [/^etcd-(servers|cafile|certfile|keyfile)$/, "follows an argument; write `etcd` instead"],
+  [/^etcd-(servers|cafile|certfile|keyfile)$/, "comes from another setting; write `etcd` instead"],
   [
     /^(tls-cert-file|tls-private-key-file|client-ca-file|kubelet-client-(certificate|key)|proxy-client-(cert|key)-file|requestheader-client-ca-file|service-account-(signing-)?key-file)$/,
     file,
   ],
   [
     /^(anonymous-auth|enable-bootstrap-token-auth)$/,
-    "is how kubelet asks for its health and machines join; leave it out",
+    "is needed for its health checks and for joins; leave it out",
   ],
   [
     /^oidc-(issuer-url|client-id|(username|groups)-(claim|prefix)|ca-file)$/,
-    "follows an argument; write kubernetes.oidc instead",
+    "comes from another setting; write kubernetes.oidc instead",
   ],
   [
     /^audit-(policy-file|log-path|log-max(age|backup|size))$/,
-    "follows an argument; write kubernetes.audit instead",
+    "comes from another setting; write kubernetes.audit instead",
   ],
   [/^cloud-(provider|config)$/, "is the cloud controller's; write cloudController instead"],
 ];
 
 const controllerManagerFlags: Reserved = [
-  [/^(cluster-cidr|allocate-node-cidrs)$/, "follows an argument; write network.pods instead"],
-  [/^service-cluster-ip-range$/, "follows an argument; write network.services instead"],
-  [/^cluster-name$/, "is what load balancers are found by; leave it out"],
+  [
+    /^(cluster-cidr|allocate-node-cidrs)$/,
+    "comes from another setting; write network.pods instead",
+  ],
+  [/^service-cluster-ip-range$/, "comes from another setting; write network.services instead"],
+  [/^cluster-name$/, "identifies load balancers; leave it out"],
   [/^cloud-(provider|config)$/, "is the cloud controller's; write cloudController instead"],
   [
     /^(client-ca-file|requestheader-client-ca-file|root-ca-file|service-account-private-key-file|cluster-signing-(cert|key)-file)$/,
@@ -121,7 +124,7 @@ const leastHours = 168;
 
 const hours = textField(
   (value) => /^[1-9]\d{0,6}h$/.test(value) && Number.parseInt(value) >= leastHours,
-  `is not a time that a certificate lasts; write hours, like 8760h, and at least ${String(leastHours)}h, a week`,
+  `is not a validity of a certificate; write hours, like 8760h, and at least ${String(leastHours)}h, a week`,
 ).optional();
 
 /** Validity of the certificates that kubeadm signs. */

@@ -61,7 +61,7 @@ const namedFor = (name: "etcd" | "coreDns"): z.ZodType<string, string> => {
   const image = kubeadmImages[name];
   return textField(
     (value) => isReference(value) && value.includes(`/${image}:`) && !value.includes("@"),
-    `is not an image that kubeadm can be told; write a registry, the name ${image} and a tag, like registry.example.org/mirror/${image}:1.2.3`,
+    `is not an image that kubeadm accepts; write a registry, the name ${image} and a tag, like registry.example.org/mirror/${image}:1.2.3`,
   );
 };
 

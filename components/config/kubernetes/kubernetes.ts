@@ -53,7 +53,7 @@ const registrySchema = strictObject({
     ),
   plainHttp: booleanField()
     .default(false)
-    .meta(doc("in place", "Whether the registry speaks HTTP without TLS.")),
+    .meta(doc("in place", "Whether the registry uses HTTP without TLS.")),
 }).prefault({});
 
 export const kubernetesSchema = strictObject({
@@ -70,8 +70,8 @@ export const kubernetesSchema = strictObject({
     "KubeletConfiguration",
     {
       staticPodPath: "is where the control plane's pods are; leave it out",
-      healthzPort: "is where kubelet's health is asked; leave it out",
-      healthzBindAddress: "is where kubelet's health is asked; leave it out",
+      healthzPort: "is where kubelet's health is checked; leave it out",
+      healthzBindAddress: "is where kubelet's health is checked; leave it out",
     },
     { cgroupDriver: ["systemd", "cgroupfs"] },
   )

@@ -82,10 +82,10 @@ interface Touched {
 
 const kubeadms = "is kubeadm's; leave it out";
 const flags: Readonly<Record<Target, string>> = {
-  "kube-apiserver": "follows an argument; write kubernetes.apiServer.extraArgs instead",
+  "kube-apiserver": "comes from another setting; write kubernetes.apiServer.extraArgs instead",
   "kube-controller-manager":
-    "follows an argument; write kubernetes.controllerManager.extraArgs instead",
-  "kube-scheduler": "follows an argument; write kubernetes.scheduler.extraArgs instead",
+    "comes from another setting; write kubernetes.controllerManager.extraArgs instead",
+  "kube-scheduler": "comes from another setting; write kubernetes.scheduler.extraArgs instead",
   etcd: kubeadms,
 };
 /**
@@ -118,13 +118,16 @@ const ownedOf = (target: Target): readonly (readonly [pointer: string, instead: 
   ["/spec/containers/0/name", kubeadms],
   [
     "/spec/containers/0/image",
-    "follows an argument; write kubernetes.registry or kubernetes.images instead",
+    "comes from another setting; write kubernetes.registry or kubernetes.images instead",
   ],
   [
     "/spec/containers/0/volumeMounts/0",
-    "is mounted already, or all that is mounted; add one of your own by its own path",
+    "is a mount of kubeadm, or the whole list of mounts; add your own mount with another path",
   ],
-  ["/spec/volumes/0", "is there already, or all that is there; add one of your own by its name"],
+  [
+    "/spec/volumes/0",
+    "is a volume of kubeadm, or the whole list of volumes; add your own volume with another name",
+  ],
   ["/spec/containers/?", unnamed("name")],
   ["/spec/containers/0/volumeMounts/?", unnamed("mountPath")],
   ["/spec/volumes/?", unnamed("name")],
@@ -207,7 +210,7 @@ const meets = (one: string, other: string): boolean =>
 
 function problemOf({ pointer: at }: Touched, target: Target): string | undefined {
   if (/\/\$/.test(at))
-    return "is a directive of a patch, which could take away anything; leave it out";
+    return "is a directive of a patch, which could delete any field; leave it out";
   return ownedOf(target).find(([owned]) => meets(at, owned))?.[1];
 }
 
@@ -253,9 +256,9 @@ export const patchesSchema = strictObject(
       ),
   },
   {
-    kubeletconfiguration: "follows an argument; write kubernetes.kubelet instead",
+    kubeletconfiguration: "comes from another setting; write kubernetes.kubelet instead",
     corednsdeployment:
-      "is not patched, as nothing would bring a change to a cluster that lives; write kubernetes.images.coreDns for its image",
+      "is not patched, because nothing would apply a change to an existing cluster; write kubernetes.images.coreDns for its image",
   },
 ).prefault({});
 
@@ -271,7 +274,7 @@ export const findEtcdPatchConflicts = (written: {
           path: ["kubernetes", "patches", "etcd"],
           input: written.kubernetes.patches.etcd,
           message:
-            "etcd has machines of its own, whose pod this program writes itself; leave the patches or `etcd` out",
+            "etcd has dedicated machines, whose pod this program writes itself; leave the patches or `etcd` out",
         },
       ]
     : [];

@@ -99,7 +99,7 @@ const existingEndpointSchema = strictObject({
   ).meta(
     doc(
       "in place",
-      "With `existing`: address or DNS name of your own load balancer, which forwards port 6443 to the control planes. It must also answer inside the network.",
+      "With `existing`: address or DNS name of your load balancer, which forwards port 6443 to the control planes. It must also answer inside the network.",
       "**required** for `existing`",
     ),
   ),

@@ -153,7 +153,7 @@ export function findIngressConflicts(chosen: Chosen): z.core.$ZodRawIssue[] {
           [
             ["public"],
             true,
-            "takes a floating IP of no network; write externalNetwork, or public: false",
+            "needs a floating IP, and externalNetwork is missing; write externalNetwork, or public: false",
           ],
         ]
       : [];

@@ -18,7 +18,7 @@ export const serviceAnnotationKeys = {
 
 /** Annotations that users must not set on any Service, each with the error message. */
 const refused: Readonly<Record<string, string>> = {
-  [serviceAnnotationKeys.internal]: "follows from another argument; leave it out",
+  [serviceAnnotationKeys.internal]: "comes from another setting; leave it out",
   [annotation("load-balancer-address")]: "is set by the cloud controller; leave it out",
   [annotation("member-subnet-id")]:
     "is the machines' own subnet, which the program knows; leave it out",
@@ -31,10 +31,10 @@ const refused: Readonly<Record<string, string>> = {
 export const annotationsRefusedForTraefik: Readonly<Record<string, string>> = {
   // Traefik's configuration does not accept the proxy protocol from any load balancer.
   [annotation("proxy-protocol")]:
-    "would be taken for a part of the request, since Traefik trusts no balancer",
-  [annotation("x-forwarded-for")]: "takes listeners of HTTP, and one of these is TLS",
+    "would be read as a part of the request, because Traefik accepts the proxy protocol from no load balancer",
+  [annotation("x-forwarded-for")]: "needs listeners of HTTP, and Traefik's second port is TLS",
   [serviceAnnotationKeys.certificate]:
-    "ends TLS before Traefik, which takes it itself at one of these",
+    "terminates TLS before Traefik, which terminates TLS itself on its second port",
 };
 
 /**

@@ -108,7 +108,7 @@ export const machineFieldSchemas = {
     0,
     "a list of tags",
   )
-    .max(50, { error: "has more than the 50 tags that Nova takes; leave some out" })
+    .max(50, { error: "has more than the 50 tags that Nova accepts; leave some out" })
     .default([])
     .meta(doc("replaces nodes", "Tags of the servers in Nova.")),
   // Pattern of keys in Nova's API schema. The pattern also refuses the prefix `stackadm-`, because
@@ -116,7 +116,7 @@ export const machineFieldSchemas = {
   metadata: texts(
     "metadata",
     /^(?!stackadm-)[-\w:. ]{1,255}$/,
-    ", or that Nova does not take; use letters, digits, -, _, :, . and spaces, and do not begin with stackadm-",
+    ", or that Nova does not accept; use letters, digits, -, _, :, . and spaces, and do not begin with stackadm-",
     255,
   ).meta(
     doc("replaces nodes", "Metadata of the servers in Nova, in addition to the cluster's marks."),

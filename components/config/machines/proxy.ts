@@ -9,7 +9,7 @@ const isProxy = (value: string): boolean =>
 
 const address = () =>
   secretField(
-    "is not the address of a proxy; write one like http://proxy.example.org:3128, and what is special in its user and password with % and two digits",
+    "is not the address of a proxy; write one like http://proxy.example.org:3128, and special characters of user and password as % and two digits",
     isProxy,
   ).optional();
 

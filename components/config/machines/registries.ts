@@ -26,7 +26,7 @@ const registrySchema = strictObject({
     .meta(
       doc(
         "in place",
-        "Addresses of mirrors, used in this order before the registry itself. An address with a path is used as it is, like `https://harbor.example.org/v2/dockerhub`. Certificate and login of a mirror are set in an entry for the mirror's own host.",
+        "Addresses of mirrors, used in this order before the registry itself. An address with a path is used without a change, like `https://harbor.example.org/v2/dockerhub`. Certificate and login of a mirror are set in an entry for the mirror's own host.",
       ),
     ),
   ca: pemField
@@ -58,7 +58,7 @@ const registrySchema = strictObject({
     ),
   plainHttp: booleanField()
     .default(false)
-    .meta(doc("in place", "Whether the registry speaks HTTP without TLS.")),
+    .meta(doc("in place", "Whether the registry uses HTTP without TLS.")),
 }).check(({ value, issues }) => {
   const { user, password, plainHttp, ca } = value;
   const wrong = (key: string, message: string): void => {

@@ -23,7 +23,7 @@ const most = 40_000;
 
 const cloudInitPartSchema = textField(
   (one) => findCloudInitHeader(one) !== undefined && !one.includes(cloudInitPartBoundary),
-  "is nothing that cloud-init knows by its first line; begin it with #cloud-config, #! or #cloud-boothook, and leave ==stackadm== out",
+  "is not a part for cloud-init; begin it with #cloud-config, #! or #cloud-boothook, and leave ==stackadm== out",
 );
 
 const step = (when: string) =>
@@ -42,7 +42,7 @@ const step = (when: string) =>
 /** Cloud-init parts that users add to the user data of their machines. */
 export const cloudInitSchema = list(cloudInitPartSchema, 0, "a list of parts for cloud-init")
   .refine((all) => all.join("").length <= most, {
-    error: `is more than Nova takes; use at most ${String(most)} characters in all`,
+    error: `is more than Nova accepts; use at most ${String(most)} characters in all`,
   })
   .default([])
   .meta(

@@ -26,7 +26,7 @@ const volume = (what: string, least: number, more: string) => {
   return strictObject({
     size: integerField(least, "a size in GiB").meta(
       frozen(
-        `Size of ${what} in GiB. A machine that lives keeps its own, and neither gets nor loses such a volume.`,
+        `Size of ${what} in GiB. You cannot add such a volume to an existing machine, or remove it.`,
       ),
     ),
     type: nonEmptyTextField("a volume type")

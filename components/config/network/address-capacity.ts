@@ -51,7 +51,7 @@ const furthest = 16;
  * Advice at the end of error messages. An existing cluster cannot get a larger range, so the advice
  * for it is fewer machines.
  */
-const instead = "write a larger range, or fewer machines where the cluster lives already";
+const instead = "write a larger range, or fewer machines if the cluster already exists";
 
 const families = {
   pods: { flag: "node-cidr-mask-size-ipv4", usual: 24, bits: 32 },
@@ -111,24 +111,25 @@ function ofPods(
     return `is more than kubeadm shares out by /${String(checked)}; write at most a /${String(checked - furthest)}, or ${flag}`;
   const room = 2 ** (share - own);
   return nodes > room && getPodNetworkTraits(podNetwork).assignsPodRanges !== true
-    ? `has a /${String(share)} for ${String(room)} nodes, and ${String(nodes)} are asked for; ${instead}`
+    ? `has a /${String(share)} for ${String(room)} nodes, and ${String(nodes)} are needed; ${instead}`
     : undefined;
 }
 
 function ofMachines({ network: { nodes, existing }, ...of }: Written): string | undefined {
   const room = Math.max(0, 2 ** (32 - getPrefixLength(nodes)) - reserved - of.others);
-  const less = of.others > 0 ? ` besides ${String(of.others)} for the API or the ingress` : "";
+  const less =
+    of.others > 0 ? ` in addition to ${String(of.others)} for the API or the ingress` : "";
   return existing === undefined && of.machines > room
-    ? `has addresses for ${String(room)} machines${less}, and ${String(of.machines)} are asked for; ${instead}`
+    ? `has addresses for ${String(room)} machines${less}, and ${String(of.machines)} are needed; ${instead}`
     : undefined;
 }
 
 function ofServicesRange({ network: { services } }: Written): string | undefined {
   const { longest, shortest } = ofServices;
   const own = getPrefixLength(services);
-  if (own > longest) return `is less than kubeadm takes; write at least a /${String(longest)}`;
+  if (own > longest) return `is less than kubeadm accepts; write at least a /${String(longest)}`;
   return own < shortest
-    ? `is more than kubeadm takes; write at most a /${String(shortest)}`
+    ? `is more than kubeadm accepts; write at most a /${String(shortest)}`
     : undefined;
 }
 

@@ -80,7 +80,7 @@ export function listReplaceableFloatingIps(
   return ways.filter((way) => there[way]).map((way) => [way, given[way]]);
 }
 
-const closed = "leads nowhere with `public: false`; leave one of them out";
+const closed = "has no effect with `public: false`; leave one of them out";
 
 /**
  * Returns the paths of floating IPs that the cluster would not use, each with its error message.
@@ -91,7 +91,7 @@ const unused = (of: Written): Readonly<Record<string, string>> => ({
   ...(countSshFloatingIps(of) === 0 && {
     "ssh.floatingIp":
       of.access === "control-plane"
-        ? "is not used where SSH goes by the API's floating IP; write `endpoint.floatingIp`"
+        ? "is not used if SSH uses the API's floating IP; write `endpoint.floatingIp`"
         : `is not used with access ${of.access}; leave it out`,
   }),
 });

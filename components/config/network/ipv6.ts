@@ -82,7 +82,7 @@ export function findIpv6Conflicts({
           wrong(
             "cloudController.networking.ipv6SupportDisabled",
             true,
-            "would take the nodes' addresses of network.ipv6 away; leave it out",
+            "would remove the nodes' addresses of network.ipv6; leave it out",
           ),
         ]
       : []),
@@ -127,7 +127,7 @@ function withPodNetwork(
           wrong(
             "network.ipv6.mode",
             mode,
-            `${mode} gives machines addresses that stand alone, and ${kind} routes pods' packets only between those that share a range; write slaac`,
+            `${mode} gives machines addresses without a common range, and ${kind} routes pods' packets only between machines in the same range; write slaac`,
           ),
         ]),
     ...(mtu !== undefined && mtu < least

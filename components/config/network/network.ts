@@ -46,7 +46,7 @@ const existingNetworkSchema = strictObject({
       doc(
         "refused",
         "Router of that network, by name or ID. It must lead from the network to `externalNetwork`, which is checked before anything is created.",
-        "not checked: floating IPs need a router all the same",
+        "not checked: floating IPs need a router in any case",
       ),
     ),
 });
@@ -181,16 +181,16 @@ export function findExistingNetworkConflicts(of: Written): z.core.$ZodRawIssue[]
       ? [
           wrong(
             ["endpoint"],
-            `${kind} takes a floating IP of no network; write externalNetwork, or ${instead}`,
+            `${kind} needs a floating IP, and externalNetwork is missing; write externalNetwork, or ${instead}`,
           ),
         ]
       : []),
     ...(dns.length > 0
-      ? [wrong(["network", "dns"], "belongs to the subnet that exists; leave it out")]
+      ? [wrong(["network", "dns"], "belongs to the existing subnet; leave it out")]
       : []),
     ...(mtu === undefined
       ? []
-      : [wrong(["network", "mtu"], "belongs to the network that exists; leave it out")]),
+      : [wrong(["network", "mtu"], "belongs to the existing network; leave it out")]),
   ];
 }
 
@@ -230,6 +230,6 @@ export function findUnfilteredSecurityGroupConflicts({
       path: [...path, "securityGroups"],
       input: group.securityGroups,
       message:
-        "opens nothing where network.portSecurity is false; leave it out, or let Neutron filter",
+        "has no effect, because network.portSecurity is false; leave it out, or let Neutron filter",
     }));
 }

@@ -1,30 +1,32 @@
 # shellcheck shell=bash disable=SC2016,SC2034
-# Deletes the cloud objects that a cluster's controllers created, before the cluster is deleted.
-# Library of release-snapshots.sh and release-cluster-objects.sh.
-# Kubernetes objects are lines KIND STATE NAMESPACE NAME ... FINALIZERS. STATE is `going` if the
-# object's deletion was requested, else `there`.
+# Functions that make a cluster's controllers delete their cloud objects (load balancers, volumes,
+# snapshots) before the cluster is deleted. Library of release-snapshots.sh and
+# release-cluster-objects.sh.
+# The functions read and print Kubernetes objects as lines KIND STATE NAMESPACE NAME ... FINALIZERS.
+# STATE is `going` if the object has a deletionTimestamp, else `there`.
 
 export KUBECONFIG=/etc/kubernetes/admin.conf
-# Set when all objects are deleted. The exit trap then keeps the admission policy.
+# Not empty when all objects are deleted. The exit trap then keeps the admission policy, because the
+# cluster is about to be deleted.
 released=''
 
 run_kubectl() { timeout "$((60 * factor))" kubectl "$@"; }
 
-# Parts of a go-template for the fields that all lines have.
+# Parts of a go-template that print STATE NAMESPACE NAME and FINALIZERS.
 readonly where='{{if .metadata.deletionTimestamp}}going{{else}}there{{end}} {{or .metadata.namespace "-"}} {{.metadata.name}}'
 readonly finalizers='{{range .metadata.finalizers}}{{.}},{{else}}-{{end}}{{"\n"}}'
 
 # list_objects RESOURCES TEMPLATE: prints the objects of all namespaces as lines.
 list_objects() { run_kubectl get "$1" --all-namespaces -o go-template="{{range \$one := .items}}$2{{end}}"; }
 
-# begin_release WHAT: checks that the API server has the cluster's data, then refuses new objects.
-# An API server with an empty etcd is ready, too, but has no kubeadm-config. WHAT is for the
-# message.
+# begin_release WHAT: checks that the API server has the cluster's data, then makes the API server
+# refuse new objects. The check reads kubeadm-config, because an API server with an empty etcd is
+# ready, too. WHAT is a text for the error message.
 begin_release() {
   poll 60 run_kubectl -n kube-system get configmap kubeadm-config ||
     die_as KUBERNETES_UNREACHABLE "the API server does not answer, or etcd has lost the cluster's data, so $1 can be released"
   trap 'report_failure; [[ -n $released ]] || undo_teardown' EXIT
-  # Descriptor of the log, for functions whose standard output is captured.
+  # Opens the log as descriptor 5, for functions whose standard output is captured.
   exec 5>>"$log"
   poll 30 block_new_objects || say "the API server stores no policy against new objects; objects that are created again are released as well"
 }
@@ -63,10 +65,10 @@ spec: { policyName: stackadm-teardown, validationActions: [Deny] }
 POLICY
 }
 
-# wait_until_none_left WHAT SECONDS COMMAND...: repeats a command until it sets `remaining`, the
-# number of remaining WHAT, to 0. Fails if `remaining` does not reach a new minimum within SECONDS
-# times `factor`. Sets `stalled_seconds` to the time since the last minimum. A command that cannot
-# read the objects does not set `remaining`.
+# wait_until_none_left WHAT SECONDS COMMAND...: repeats COMMAND until `remaining` is 0. COMMAND sets
+# `remaining` to the number of remaining objects, or does not set it if it cannot read the objects.
+# Fails if `remaining` does not decrease for SECONDS times `factor`. Sets `stalled_seconds` to the
+# seconds since the last decrease. WHAT is a text for messages.
 wait_until_none_left() {
   local what=$1 limit=$(($2 * factor)) least='' since=$SECONDS said=$SECONDS
   shift 2
@@ -84,8 +86,9 @@ wait_until_none_left() {
 }
 
 # delete_batch API-VERSION KIND [FLAG...]: deletes the first hundred objects on standard input.
-# Without flags, deletes objects whose state is `there`; with flags, objects whose state is `going`.
-# Later calls delete the other objects and repeat deletions that the API server refused.
+# Without flags, deletes objects with the state `there`. With flags of kubectl delete, deletes
+# objects with the state `going` again. Further calls delete the remaining objects, and repeat
+# deletions that the API server refused.
 delete_batch() {
   local version=$1 kind=$2 which=there documents answer
   shift 2
@@ -96,8 +99,8 @@ delete_batch() {
   answer=$(run_kubectl delete -f - --wait=false --ignore-not-found "$@" <<<"$documents" 2>&1 >&5) || refused=${answer##*$'\n'}
 }
 
-# die_blocked WHAT: dies with the names of objects in `seen`. Objects with a finalizer of other
-# software than Kubernetes come first.
+# die_blocked WHAT: dies with the names of objects in `seen`. Objects with a finalizer of software
+# that is not part of Kubernetes come first, because this software probably blocks the deletion.
 die_blocked() {
   [[ -n $remaining ]] || die_as KUBERNETES_UNREACHABLE "the API server does not answer any more, so the $1 cannot be released"
   die_as TEARDOWN_BLOCKED "$remaining $1 are left, and none went for $stalled_seconds s: $(print_blockers <<<"$seen")${refused:+; the API server says: ${refused:0:300}}"

@@ -1,17 +1,19 @@
 # shellcheck shell=bash
-# Applies the flags of the control plane's components, the files that these flags name, and
-# kubeadm's patches of the manifests on this machine. If a component does not start, restores its
-# former manifest, so that a wrong flag does not stop the API server permanently. Library of
+# Applies settings to the static pods of this control plane: flags of kube-apiserver,
+# kube-controller-manager and kube-scheduler, files whose paths these flags contain, and kubeadm's
+# patches of the manifests. If a component does not start with its new manifest, restores the old
+# manifest, so that a wrong flag does not stop the API server permanently. Library of
 # control-plane.sh.
 # Values: CONFIGURATION, blocks of ClusterConfiguration (empty: kubeadm's defaults);
 # CONFIGURATION_FILES and PATCHES, lines "NAME BASE64".
 
-# Former manifests are in a separate directory, because kubelet runs every file in the directory of
-# manifests.
+# Copies of the old manifests are in a separate directory, because kubelet runs every file in the
+# directory of manifests as a static pod.
 readonly former_manifests=/etc/kubernetes/stackadm-former own_files=/etc/kubernetes/stackadm
 readonly own_patches=/etc/kubernetes/stackadm-patches
 
-# Writes the files that flags name. Runs before kubeadm writes a manifest with these flags.
+# Writes the files whose paths the flags contain. Runs before kubeadm writes a manifest with these
+# flags.
 write_configuration_files() {
   local name data
   while read -r name data; do
@@ -38,9 +40,9 @@ fetch_former_files() {
   done <"$join_directory/files"
 }
 
-# Writes kubeadm's patches before kubeadm writes a manifest. Then deletes all other files, because
-# kubeadm applies every file in the directory. Never deletes a wanted file, because kubeadm of an
-# interrupted run may still read the file.
+# Writes kubeadm's patches. Runs before kubeadm writes a manifest. Then deletes all other files,
+# because kubeadm applies every file in the directory. Does not empty the directory first, because
+# kubeadm of an interrupted run may still read the wanted files.
 write_patches() {
   local name data
   if [[ -z $PATCHES ]]; then
@@ -61,21 +63,22 @@ record_configuration_unfinished() {
   [[ -z $PATCHES ]] || record_unfinished patches
 }
 
-# Records that this machine and the cluster have the settings. Deletes files that no flag names.
+# Records that this machine and the cluster have the settings. Deletes files whose paths are in no
+# flag.
 record_configuration() {
   delete_other_files "$own_files" "$CONFIGURATION_FILES"
   record_applied configuration "$CONFIGURATION"
   record_applied patches "$PATCHES"
 }
 
-# Prints which settings are applied, for messages.
+# Prints the kind of the changed settings, for messages.
 print_changed_settings() {
   if [[ -n $PATCHES ]]; then printf 'flags and patches'; else printf flags; fi
 }
 
-# Restores the former manifests after an interrupted or failed change, and then sets `restored`.
-# With the new manifests, the API server might never start, and the cluster's configuration could
-# not be read.
+# Restores the old manifests after an interrupted or failed change. Sets `restored` if it restored a
+# manifest. With the new manifests, the API server might never start, and the scripts could not read
+# the cluster's ClusterConfiguration.
 restore_manifests() {
   local former
   for former in "$former_manifests"/*.yaml; do
@@ -87,7 +90,8 @@ restore_manifests() {
 }
 
 # Waits until the API server answers. If a manifest was restored, waits until the API server answers
-# for some time, because the old container answers until kubelet reads the manifest.
+# for several seconds without a break, because the running container answers until kubelet reads the
+# restored manifest and replaces the container.
 await_api() {
   if [[ -n ${restored:-} ]]; then wait_until_stable 240 api_answers; else poll 240 api_answers; fi
 }
@@ -95,8 +99,9 @@ await_api() {
 converge_configuration() {
   local document=$volatile/configuration.yaml component
   if is_recorded configuration "$CONFIGURATION" && is_recorded patches "$PATCHES"; then return 0; fi
-  # Records only changed settings as begun. Otherwise a new patch would overwrite flags that the
-  # user wrote by hand.
+  # Records only changed settings as unfinished. An example is a new patch with a CONFIGURATION that
+  # was always empty. A record for CONFIGURATION would make configuration_document replace flags
+  # that the user wrote by hand into the cluster's ClusterConfiguration.
   is_recorded configuration "$CONFIGURATION" || record_unfinished configuration
   is_recorded patches "$PATCHES" || record_unfinished patches
   configuration_document >"$document" || die "kubeadm's configuration cannot be read from the cluster"
@@ -109,9 +114,9 @@ converge_configuration() {
   record_configuration
 }
 
-# Prints the cluster's ClusterConfiguration with the blocks in CONFIGURATION. If this program has
-# never set any block, keeps the cluster's blocks, because the user may have written the blocks by
-# hand.
+# Prints the cluster's ClusterConfiguration, with the blocks in CONFIGURATION instead of its own
+# blocks. If this program has never set any block, keeps the cluster's blocks, because the user may
+# have written them by hand.
 configuration_document() {
   local live
   live=$(cluster_configuration) || return 1
@@ -127,8 +132,8 @@ replace_configuration() {
   grep -q '^apiServer:' <<<"$CONFIGURATION" || printf 'apiServer: {}\n'
 }
 
-# converge_component NAME DOCUMENT: writes the component's manifest and waits until the component is
-# healthy.
+# converge_component NAME DOCUMENT: writes the manifest of a component (`apiserver` for
+# kube-apiserver) and waits until the component is healthy.
 converge_component() {
   local name=kube-$1 before said
   local manifest=$manifests/$name.yaml former=$former_manifests/$name.yaml
@@ -146,13 +151,13 @@ converge_component() {
   rm -f "$former"
 }
 
-# restore_component NAME CONTAINER: restores the former manifest of a component that does not start,
+# restore_component NAME CONTAINER: restores the old manifest of a component that does not start,
 # and dies. CONTAINER is the component's container before the change.
 restore_component() {
   local before said
   said=$(print_component_error "$1")
   before=$(container_of "$1") || :
-  # The former container may continue to run if kubelet has not stopped the container.
+  # If kubelet has not stopped the old container, the component runs with the old flags already.
   [[ $before != "$2" ]] || before=''
   restore_manifests
   if wait_until_restored is_new_container_healthy "$1" "$before"; then
@@ -161,9 +166,9 @@ restore_component() {
   die "$1 on $NODE_NAME does not come up, neither with its new $(print_changed_settings) nor with its former ones; crictl logs there says why${said:+; it said: $said}"
 }
 
-# Prints why the API server exited, if the user's flags or patches may have caused the failure of
-# kubeadm init. An API server that refuses a flag exits and logs the reason. The log of a slow API
-# server contains no such reason, so the function prints nothing.
+# Prints why the API server exited, if flags or patches of the user may have caused the failure of
+# kubeadm init. An API server that refuses a flag exits and logs the reason. Prints nothing if the
+# API server was only too slow, because its log then contains no reason.
 print_flag_error() {
   local said
   [[ -n $CONFIGURATION$PATCHES ]] || return 0

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2016
-# Undoes the changes of cloud-object-release.sh if the cluster is not deleted. Annotations on the
-# webhook configurations contain the former settings, so that any control plane can restore the
-# settings. Library of control-plane.sh and cloud-object-release.sh.
+# Undoes the changes of cloud-object-release.sh if a destroy was interrupted and the cluster
+# continues to exist: deletes the admission policy against new objects, and restores the failure
+# policies of webhooks. The old policies are in annotations of the webhook configurations, so that
+# any control plane can restore them. Library of control-plane.sh and cloud-object-release.sh.
 
 readonly webhook_kinds='validatingwebhookconfigurations mutatingwebhookconfigurations'
 # Prefix of an annotation's name, before the index of a webhook. The annotation's value is the
@@ -13,6 +14,8 @@ undo_teardown() {
   restore_webhooks
 }
 
+# Restores failure policy and timeout of each webhook that ignore_webhooks has changed, and deletes
+# the annotations.
 restore_webhooks() {
   local kind name key webhook timeout
   run_admin_kubectl get "${webhook_kinds// /,}" -o go-template='{{range .items}}{{$kind := .kind}}{{$name := .metadata.name}}{{range $key, $value := .metadata.annotations}}{{if eq (printf "%.20s" $key) "'$webhook_annotation_prefix'"}}{{$kind}} {{$name}} {{$key}} {{$value}}{{"\n"}}{{end}}{{end}}{{end}}' |

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# Requests the credentials for a join from other machines over SSH. Logs in as stackadm-join, a user
-# that accepts only the SSH certificate of the machine and runs only stackadm-mint
-# (issue-join-credentials.sh, on etcd machines issue-etcd-certificates.sh). Library of join-node.sh,
-# control-plane.sh, client-certificate.sh and etcd-member.sh.
-# Values: PEERS, a line "ADDRESS HOST-KEY" for each machine that answers requests; JOIN_PRIVATE_KEY;
-# JOIN_CERTIFICATE.
+# Requests the credentials for a join from other machines (peers) over SSH. Logs in as the user
+# stackadm-join. sshd on the peer accepts this login only with the SSH certificate of this machine,
+# and runs only stackadm-mint (issue-join-credentials.sh; on etcd machines
+# issue-etcd-certificates.sh). Library of join-node.sh, control-plane.sh, client-certificate.sh and
+# etcd-member.sh.
+# Values: PEERS, a line "ADDRESS HOST-KEY" for each peer; JOIN_PRIVATE_KEY; JOIN_CERTIFICATE.
 
 readonly join_directory=$volatile/join
 # Credentials for this join. Empty until a control plane has sent them.
 token='' certificate_key=''
 
-# Writes the files for SSH. An exit trap deletes the files.
+# Writes key, certificate and known_hosts for SSH. An exit trap deletes these files.
 write_ssh_files() {
   mkdir -p "$join_directory"
   write "$join_directory/key" 0600 "$JOIN_PRIVATE_KEY"
@@ -19,10 +19,10 @@ write_ssh_files() {
   trap 'report_failure; rm -rf "$join_directory"' EXIT
 }
 
-# ask_peers SECONDS WORD...: sends a request to one peer after another until a peer answers within
-# SECONDS times `factor`. Returns the exit code of the answer, and sets `peer_address` to the
-# address of the last peer. If no peer answers, returns the last code: 255: the peer is not
-# reachable, 69: its API server does not answer, 124: no answer in time.
+# ask_peers SECONDS WORD...: sends the request WORD... to one peer after another until a peer
+# answers within SECONDS times `factor`. Sets `peer_address` to the address of this peer, and
+# returns the exit code of its answer. If no peer answers, returns the code of the last peer: 255
+# (not reachable), 69 (its API server does not answer) or 124 (no answer within the time).
 ask_peers() {
   local limit=$1 address code=255
   shift
@@ -41,8 +41,8 @@ ask_peers() {
 }
 
 # ask_for_token [SECONDS]: requests a token. Sets `token` and `authority`, and `certificate_key` if
-# this machine may receive the key. SECONDS is short. If one control plane hangs, time remains to
-# ask the other control planes.
+# this machine may receive the key. SECONDS (default 60) is the time for each control plane. It is
+# short, so that time remains for other control planes if one control plane hangs.
 ask_for_token() {
   ask_peers "${1:-60}" token >"$join_directory/answer" || return 1
   # shellcheck disable=SC2034 # read by the scripts that come after this one
@@ -58,9 +58,9 @@ fill_placeholders() {
   printf '%s' "${document//@CERTIFICATE_KEY@/$certificate_key}"
 }
 
-# Waits until a control plane sees the node Ready. The control plane then deletes the credentials of
-# the join. Pulumi replaces the next machine only afterwards. Each request waits up to 180 s for the
-# node, and a busy API server may not answer at once.
+# Waits until a control plane reports that the node of this machine is Ready. The control plane also
+# deletes the credentials of the join. Pulumi replaces the next machine only after this script. Each
+# request waits up to 180 s for the node, and a busy API server may not answer at once.
 await_ready() {
   local code=''
   poll 180 report_joined || :
@@ -71,17 +71,19 @@ await_ready() {
   esac
 }
 
-# Sets `code` to the answer. Fails if a later request may get another answer.
+# Asks a control plane whether the node is Ready, and sets `code` to the exit code of the answer.
+# Fails if another request may get another answer.
 report_joined() {
   code=0
   ask_peers 240 joined "${token%%.*}" || code=$?
-  # A control plane that does not answer is overloaded or restarts, and more requests would slow it
-  # down.
+  # Codes 69 and 255: the control plane is overloaded or restarts. Waits, because frequent requests
+  # would slow it down.
   case $code in 69 | 255) sleep 5 ;; esac
   case $code in 1 | 69 | 124 | 255) return 1 ;; esac
 }
 
-# authority_of FILE: prints the hash of the certificate's public key, in kubeadm's notation.
+# authority_of FILE: prints the hash of a CA certificate's public key in the format of kubeadm's
+# option --discovery-token-ca-cert-hash.
 authority_of() {
   printf 'sha256:'
   openssl x509 -pubkey -noout -in "$1" | openssl pkey -pubin -outform der |

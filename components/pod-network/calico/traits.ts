@@ -16,14 +16,14 @@ const overheads = { ipv4: 50, ipv6: 70 } as const;
 /** Kernel modules for network policies, which are implemented with ipsets and iptables. */
 const policies = ["ip_set", "xt_set"] as const;
 
-const wrapped: PodNetworkTraffic = {
+const tunnelTraffic: PodNetworkTraffic = {
   name: "calico-vxlan",
   from: "machines",
   protocol: "udp",
   ports: [vxlanPort, vxlanPort],
   reason: "Pods reach each other in VXLAN",
 };
-const asTheyAre: PodNetworkTraffic = {
+const podTraffic: PodNetworkTraffic = {
   name: "pods",
   from: "pods",
   reason: "Pods reach each other without encapsulation",
@@ -36,7 +36,7 @@ const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>>
     encapsulation: "vxlan",
     overhead: overheads.ipv4,
     routedRanges: [],
-    passages: [wrapped],
+    passages: [tunnelTraffic],
     ipv6: { modes: ["slaac", "dhcpv6-stateful"], overhead: overheads.ipv6 },
     kernelModules: ["vxlan", ...policies],
   },
@@ -45,7 +45,7 @@ const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>>
     encapsulation: "cross-subnet",
     overhead: overheads.ipv4,
     routedRanges: ["pods"],
-    passages: [wrapped, asTheyAre],
+    passages: [tunnelTraffic, podTraffic],
     ipv6: { modes: ["slaac"], overhead: overheads.ipv6 },
     kernelModules: ["vxlan", ...policies],
   },
@@ -66,7 +66,7 @@ const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>>
     encapsulation: "none",
     overhead: 0,
     routedRanges: ["pods"],
-    passages: [asTheyAre],
+    passages: [podTraffic],
     ipv6: { modes: ["slaac"], overhead: 0 },
     kernelModules: policies,
   },

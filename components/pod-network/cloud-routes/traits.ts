@@ -9,7 +9,7 @@ import { cloudRoutesOptionsSchema } from "./options.js";
 export const cloudRoutesRow: PodNetworkRow<typeof cloudRoutesOptionsSchema> = {
   options: cloudRoutesOptionsSchema,
   summary:
-    "routes their packets as they are, over the cluster's router, where the cloud controller keeps a route to each machine's pods, and enforces network policies",
+    "routes their packets unchanged, over the cluster's router, where the cloud controller keeps a route to each machine's pods, and enforces network policies",
   traits: () => ({
     encapsulation: "none",
     overhead: 0,

@@ -7,13 +7,15 @@ import { kubeRouterOptionsSchema, type KubeRouterOptions } from "./options.js";
  */
 const overheads = { ipip: 20, fou: 32 } as const;
 
-const asTheyAre: PodNetworkTraffic = {
+/** Packets of pods with the pods' own addresses. */
+const podTraffic: PodNetworkTraffic = {
   name: "pods",
   from: "pods",
   reason: "Pods reach each other without encapsulation",
 };
 
-const wrapped = {
+/** Packets of pods in the packets of a tunnel between machines, by the kind of the tunnel. */
+const tunnelTraffic = {
   ipip: { name: "pods-in-ipip", from: "machines", protocol: "4", reason: "Pods' packets in IPIP" },
   fou: {
     name: "pods-in-fou",
@@ -24,35 +26,38 @@ const wrapped = {
   },
 } as const satisfies Record<KubeRouterOptions["tunnel"], PodNetworkTraffic>;
 
+/**
+ * Returns how packets travel between machines, and the traffic that firewalls must allow for it.
+ */
 function pathOf({ overlay, tunnel, advertiseServices }: KubeRouterOptions) {
   const overhead = overheads[tunnel];
   switch (overlay) {
     case "off":
       return {
         path: { encapsulation: "none", overhead: 0, routedRanges: ["pods", "services"] },
-        passages: [asTheyAre],
+        passages: [podTraffic],
       } as const;
     case "subnet":
       return {
         path: { encapsulation: "cross-subnet", overhead, routedRanges: ["pods", "services"] },
-        passages: [asTheyAre, wrapped[tunnel]],
+        passages: [podTraffic, tunnelTraffic[tunnel]],
       } as const;
     case "full":
       return {
         path: {
           encapsulation: tunnel,
           overhead,
-          // If a cluster IP is advertised, machines send the Service's replies from this cluster
-          // IP.
+          // With advertised cluster IPs, machines send replies of a Service from its cluster IP.
           routedRanges: advertiseServices.includes("cluster-ip") ? (["services"] as const) : [],
         },
-        passages: [wrapped[tunnel]],
+        passages: [tunnelTraffic[tunnel]],
       } as const;
   }
 }
 
+/** Returns the kernel modules that kube-router needs. */
 const modulesOf = ({ overlay, tunnel, serviceProxy }: KubeRouterOptions): readonly string[] => [
-  // ip_set and xt_set are for network policies, which are implemented with ipsets and iptables.
+  // kube-router implements network policies with ipsets and iptables.
   ...["ip_set", "xt_set"],
   ...(overlay === "off" ? [] : ["ipip"]),
   ...(overlay !== "off" && tunnel === "fou" ? ["fou"] : []),
@@ -96,6 +101,6 @@ const traits = (options: KubeRouterOptions): PodNetworkTraits => {
  */
 export const kubeRouterRow: PodNetworkRow<typeof kubeRouterOptionsSchema> = {
   options: kubeRouterOptionsSchema,
-  summary: "routes their packets as they are and enforces network policies",
+  summary: "routes their packets unchanged and enforces network policies",
   traits,
 };

@@ -9,7 +9,7 @@ import { noneOptionsSchema } from "./options.js";
 export const noneRow: PodNetworkRow<typeof noneOptionsSchema> = {
   options: noneOptionsSchema,
   summary:
-    "deploys nothing, for one of your own: machines let pods' packets pass, and nodes become Ready when it is there",
+    "deploys nothing, for your own pod network: machines let pods' packets pass, and nodes become Ready when it is deployed",
   traits: () => ({
     encapsulation: "none",
     overhead: 0,

@@ -14,7 +14,7 @@ const text = (x: number, y: number, content: string, more = ""): string =>
  * Draws an SVG with a bar for each moment and column. The bar's length is the median of the seconds
  * until the moment was reached. Pure.
  */
-export function drawPhases({ columns }: BenchComparison): string {
+export function drawPhases({ columns }: Pick<BenchComparison, "columns">): string {
   const names = [...new Set(columns.flatMap(({ runs }) => runs.flatMap(Object.keys)))];
   const of = (name: string, column: number): number =>
     getMedian((columns[column]?.runs ?? []).flatMap((run) => run[name] ?? []));

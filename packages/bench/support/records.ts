@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { formatTable } from "../../../base/terminal/table.js";
 import { run } from "../../../base/run-command.js";
 import { getLeast, renderFigureRows, type Figures } from "./statistics.js";
+import type { ToolVersions } from "./tool-versions.js";
 
 /** Figures of each run of one measured variant. */
 export interface BenchColumn {
@@ -19,6 +20,8 @@ export interface BenchComparison {
   readonly bench: string;
   /** Options of the benchmark. Two measurements are compared only if their options are equal. */
   readonly options: Readonly<Record<string, string | number>>;
+  /** Versions of the programs that were measured. */
+  readonly versions: ToolVersions;
   readonly columns: readonly BenchColumn[];
 }
 
@@ -28,6 +31,8 @@ export interface BenchRecord extends BenchComparison {
   readonly commit: string;
   readonly processors: number;
   readonly gibibytes: number;
+  /** Sentences about the conditions of the run, which explain the figures. Added by hand. */
+  readonly note?: string;
 }
 
 export const recordsFile = join(__dirname, "..", "records.jsonl");
@@ -38,6 +43,11 @@ export function readRecords(file = recordsFile): readonly BenchRecord[] {
   const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
   return lines.map((line) => JSON.parse(line) as BenchRecord);
 }
+
+/** Returns the last record for each benchmark and its options. */
+export const getLatestRecords = (records: readonly BenchRecord[]): readonly BenchRecord[] => [
+  ...new Map(records.map((one) => [`${one.bench} ${JSON.stringify(one.options)}`, one])).values(),
+];
 
 const comparable = (one: BenchComparison, other: BenchComparison): boolean =>
   one.bench === other.bench && JSON.stringify(one.options) === JSON.stringify(other.options);
@@ -61,6 +71,22 @@ export function renderFiguresTable({ bench, columns }: BenchComparison): string 
   const heads = columns.flatMap(({ name }, index) => [name, ...(index === 0 ? [] : ["RATIO"])]);
   const rows = renderFigureRows(columns.map(({ runs }) => runs));
   return formatTable([`${bench}: LEAST / MEDIAN`, ...heads], rows);
+}
+
+const renderPairs = (pairs: Readonly<Record<string, string | number>>): readonly string[] =>
+  Object.entries(pairs).map(([name, value]) => `${name} ${value}`);
+
+/** Returns a record as text: date, commit, machine, options, versions, note and figures. */
+export function renderRecord(record: BenchRecord): string {
+  const { at, commit, processors, gibibytes, options, versions, note } = record;
+  const head = [at.slice(0, 10), commit, `${processors} processors`, `${gibibytes} GiB`];
+  const lines = [
+    [...head, ...renderPairs(options)].join(", "),
+    renderPairs(versions).join(", "),
+    note ?? "",
+    renderFiguresTable(record),
+  ];
+  return lines.filter((line) => line !== "").join("\n");
 }
 
 /**

@@ -18,8 +18,9 @@ export const failuresPage = (): string =>
     ...generatedPage("Failure codes", "base/failures/failure-codes.ts"),
     "Every failure has a message, a hint and one of these codes. Codes and exit codes do not change between releases.",
     "",
+    "- The command line prints the code below the hint, with the link to its section on this page. For `FAILED` and `INVALID_USAGE` it prints only the message and the hint.",
     "- With `--json`, the last line is `" +
-      '{"type":"error","code":...,"message":...,"hint":...}`. The fields `urn` and `resource` name the failed resource, if there is one. See [events](../build/events.md).',
+      '{"type":"error","code":...,"message":...,"hint":...}`. The fields `urn` and `resource` name the failed resource, if there is one. See [events](events.md#error).',
     "- The Automation API throws a `ClusterError` with `code`, `sentence`, `hint`, `exitCode` and `subject`.",
     "- Plain `pulumi up` shows the code in brackets before the message.",
     "",

@@ -2,21 +2,40 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { getPackageRoot } from "../../../base/paths.js";
+import { readRecords } from "../../bench/support/records.js";
 import { renderEvidencePage } from "../evidence/page.js";
 import { readEvidence } from "../evidence/record.js";
 import { supportSections } from "../evidence/rows/rows.js";
 import { commandsPage } from "./command-page.js";
 import { jsonSchema, leaves, stackFileSchema } from "./config-schema.js";
 import { configurationPages } from "./configuration-pages.js";
+import { environmentPage } from "./environment-page.js";
+import { eventsPage, outputLineJsonSchema } from "./event-page.js";
 import { failuresPage } from "./failure-page.js";
+import { insertNumbers, performanceChart, performancePage } from "./performance-page.js";
+import { reliabilityPage } from "./reliability-page.js";
 import { stepsPage } from "./step-page.js";
 
 /*
- * Writes the generated pages below docs/reference and docs/config.schema.json. With `--check`,
+ * Writes the generated pages below docs/reference, the JSON schemas in docs, and the numbers in the
+ * README of the benchmarks. With `--check`,
  * writes nothing and fails if a file is outdated.
  */
 
 const docs = join(getPackageRoot(), "docs");
+
+/** README of the benchmarks, which is generated in part. */
+const benchReadme = join("..", "packages", "bench", "README.md");
+
+/** Returns the files with the numbers of the benchmarks. */
+function performanceFiles(): readonly (readonly [string, string])[] {
+  const records = readRecords();
+  return [
+    [join("reference", "performance.md"), performancePage(records)],
+    [join("reference", "performance.svg"), performanceChart(records)],
+    [benchReadme, insertNumbers(readFileSync(join(docs, benchReadme), "utf8"), records)],
+  ];
+}
 
 /** Returns the generated files with their texts. Paths are relative to `docs`. */
 function generatedFiles(): readonly (readonly [string, string])[] {
@@ -25,14 +44,21 @@ function generatedFiles(): readonly (readonly [string, string])[] {
       ([file, text]) => [join("reference", "configuration", file), text] as const,
     ),
     ["config.schema.json", JSON.stringify(stackFileSchema())],
+    ["events.schema.json", JSON.stringify(outputLineJsonSchema())],
     [join("reference", "commands.md"), commandsPage()],
+    [join("reference", "environment.md"), environmentPage()],
+    [join("reference", "events.md"), eventsPage()],
     [join("reference", "failures.md"), failuresPage()],
+    ...performanceFiles(),
+    [join("reference", "reliability.md"), reliabilityPage()],
     [join("reference", "steps.md"), stepsPage()],
     [join("reference", "support-matrix.md"), renderEvidencePage(supportSections, readEvidence())],
   ];
 }
 
+/** Returns the text as prettier writes it. Prettier does not know SVG. */
 async function formatted(text: string, file: string): Promise<string> {
+  if (file.endsWith(".svg")) return text;
   return format(text, { ...(await resolveConfig(file)), filepath: file });
 }
 
@@ -50,7 +76,7 @@ async function main(check: boolean): Promise<void> {
     const file = join(docs, name);
     const wanted = await formatted(text, file);
     if (currentText(file) === wanted) continue;
-    if (check) throw new Error(`docs/${name} is stale; run npm run docs`);
+    if (check) throw new Error(`${join("docs", name)} is stale; run npm run docs`);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, wanted);
   }

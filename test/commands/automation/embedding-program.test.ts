@@ -264,7 +264,7 @@ describe("a program that embeds the cluster service", function () {
       }
 
       it("gets an error, and the cluster stays unchanged", async () => {
-        const { message } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
+        const { message } = await fails(destroy(), "KUBERNETES_LOGIN_REFUSED");
         assert.match(message, /it answers 401: expired\), .* Nothing was changed\.$/);
         assert.deepEqual([engine.operations(), deleted()], [[], []]);
       });
@@ -276,7 +276,7 @@ describe("a program that embeds the cluster service", function () {
         const cert = execFileSync("sh", ["-ec", script], { stdio: ["ignore", "pipe", "ignore"] });
         const pad = " ".repeat(6);
         holdsProvider(`client-certificate-data: ${cert.toString("base64")}\n${pad}`);
-        const { hint } = await fails(destroy(), "KUBERNETES_UNREACHABLE");
+        const { hint } = await fails(destroy(), "KUBERNETES_LOGIN_REFUSED");
         assert.match(hint, /^The kubeconfig in the state expired on \d{4}-.*stackadm up/);
       });
 

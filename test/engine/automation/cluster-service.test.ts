@@ -30,7 +30,7 @@ const fs = require("node:fs");
 const [seconds, mode] = fs.readFileSync(__dirname + "/behaviour", "utf8").split(" ");
 module.exports = async () => {
   if (mode === "invalid") throw new pulumi.RunError("[INVALID_CONFIG] Pulumi.dev.yaml is not valid:\\n  cluster.image: is missing");
-  if (mode === "stray") Promise.reject(new Error("nobody awaits me"));
+  if (mode === "stray") Promise.reject(new Error("not awaited"));
   const cluster = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
   new command.local.Command("dev-identity", { create: "printf 0123456789ab" }, { parent: cluster });
   const slow = new command.local.Command("slow", { create: "echo begun >&2; sleep " + seconds + "; echo done" });
@@ -119,7 +119,7 @@ describe("the cluster service on a real engine", function () {
     assert.deepEqual(outputs["said"], { value: "done", secret: false });
     assert.deepEqual(outputs["kubeconfig"], { value: "a-secret-kubeconfig", secret: true });
     assert.equal(readFileSync(kubeconfigPath, "utf8"), "a-secret-kubeconfig");
-    assert.ok(!existsSync(`${checkpointFile()}.attrs`), "the state has attributes beside it");
+    assert.ok(!existsSync(`${checkpointFile()}.attrs`), "the state has attributes next to it");
     assert.deepEqual(await clusters.outputs("dev"), {
       said: "done",
       kubeconfig: "a-secret-kubeconfig",
@@ -181,7 +181,7 @@ describe("the cluster service on a real engine", function () {
   it("reports the error of a promise that the program does not await", async () => {
     behave(0, "stray");
     const error = await failure(service().up("dev", bare));
-    assert.match(error.message, /nobody awaits me/);
+    assert.match(error.message, /not awaited/);
   });
 
   it("finishes the running step and keeps its result when the caller cancels", async () => {

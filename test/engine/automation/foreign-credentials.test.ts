@@ -68,12 +68,12 @@ describe("a cluster's application credential that another user owns", function (
       const path = `/identity/v3/users/${user}/application_credentials/${credential.id}`;
       const there = (): boolean => made.includes(credential);
       cloud.on(`GET ${path}`, (request) => {
-        if (!there()) return { status: 404, body: {} };
+        if (!there()) return { status: 404 };
         if (!asks(request, credential.user)) return mayNot;
         return { body: { application_credential: shown(credential) } };
       });
       cloud.on(`DELETE ${path}`, (request) => {
-        if (!there()) return { status: 404, body: {} };
+        if (!there()) return { status: 404 };
         if (!asks(request, credential.user)) return mayNot;
         made = made.filter((one) => one !== credential);
         return { status: 204 };

@@ -34,7 +34,7 @@ describe("readStackOutputs", function () {
 
   it("returns outputs in plain text and marks those that contain a secret", async () => {
     const run = new StackOperation(project.service, "dev");
-    await run.engine("up");
+    await run.runEngine("up");
     const outputs = await readStackOutputs(run.access);
     run.close();
     const secret = Object.entries(outputs).filter(([, one]) => one.secret);

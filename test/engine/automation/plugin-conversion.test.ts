@@ -35,7 +35,7 @@ function answerGroups(cloud: FakeCloud): void {
     const group = { id, name: asked.name, policies, members: [], metadata: {} };
     cloud.on(`GET ${path}/${id}`, { body: { server_group: group } });
     cloud.on(`DELETE ${path}/${id}`, () => {
-      cloud.on(`GET ${path}/${id}`, { status: 404, body: {} });
+      cloud.on(`GET ${path}/${id}`, { status: 404 });
       return { status: 204 };
     });
     return { body: { server_group: group } };

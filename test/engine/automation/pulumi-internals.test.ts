@@ -40,7 +40,7 @@ describe("pulumi-internals, with Pulumi's engine", function () {
   before(async () => {
     project = new ServiceProject("internals", program);
     run = new StackOperation(project.service, "dev");
-    await run.engine("up");
+    await run.runEngine("up");
   });
   after(() => {
     run.close();
@@ -53,7 +53,7 @@ describe("pulumi-internals, with Pulumi's engine", function () {
       return (before as string[][]).find(([type]) => type === "command:local:Command");
     };
     assert.equal(await step(), undefined);
-    await run.engine("up");
+    await run.runEngine("up");
     assert.deepEqual(await step(), ["command:local:Command", "made"]);
   });
 

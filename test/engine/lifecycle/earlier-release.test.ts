@@ -56,7 +56,7 @@ for (const { release, state, args, cloud } of recordedStates()) {
       project.environment["NAME"] = "other";
       const { code, output } = await project.run("preview", "--non-interactive");
       assert.notEqual(code, 0);
-      assert.match(output, /cluster\.name: dev cannot become other while the cluster lives/);
+      assert.match(output, /cluster\.name: dev cannot become other while the cluster exists/);
     });
   });
 }

@@ -16,7 +16,7 @@ import { FrozenValues } from ${JSON.stringify(join(components, "lifecycle/immuta
 import { Component } from ${JSON.stringify(join(components, "pulumi/component.ts"))};
 
 const { LOG } = process.env;
-const { values, word, lives } = JSON.parse(process.env.WANTED ?? "{}");
+const { values, word, exists } = JSON.parse(process.env.WANTED ?? "{}");
 class Inner extends Component {
   constructor(name: string, _args: object, opts?: object) {
     super("test:test:Inner", name, opts);
@@ -25,7 +25,7 @@ class Inner extends Component {
       delete: "echo gone >>" + LOG,
       triggers: [word],
     });
-    if (lives) this.make(kubernetes.Provider, "provider", { kubeconfig: "{}", clusterIdentifier: "dev" });
+    if (exists) this.make(kubernetes.Provider, "provider", { kubeconfig: "{}", clusterIdentifier: "dev" });
     this.registerOutputs({});
   }
 }
@@ -44,7 +44,7 @@ interface Wanted {
   readonly word: string;
   readonly values?: Readonly<Record<string, string>>;
   /** Whether the program has a Kubernetes provider. @default false */
-  readonly lives?: boolean;
+  readonly exists?: boolean;
 }
 
 describe("FrozenValues with a real engine", function () {
@@ -75,7 +75,7 @@ describe("FrozenValues with a real engine", function () {
     return resources.find(({ urn }) => urn.endsWith("::dev-frozen"))?.inputs?.["environment"];
   };
   const refusal =
-    /error: (?:Preview failed: )?before hook "check-dev-frozen" failed: \[INVALID_CONFIG\] The specification of the living cluster dev is not valid:\n\s*cluster\.network\.pods: 10\.1\.0\.0\/16 cannot become 10\.2\.0\.0\/16 while [^\n]*\n\s*cluster\.podNetwork: a cannot become b while/;
+    /error: (?:Preview failed: )?before hook "check-dev-frozen" failed: \[INVALID_CONFIG\] The specification of the existing cluster dev is not valid:\n\s*cluster\.network\.pods: 10\.1\.0\.0\/16 cannot become 10\.2\.0\.0\/16 while [^\n]*\n\s*cluster\.podNetwork: a cannot become b while/;
   const values = { "network.pods": "10.1.0.0/16", podNetwork: "a" };
   const changed = { "network.pods": "10.2.0.0/16", podNetwork: "b" };
 
@@ -93,14 +93,14 @@ describe("FrozenValues with a real engine", function () {
   it("accepts changed values until the state has a Kubernetes resource", async () => {
     want({ word: "one", values });
     succeeded(await project.preview());
-    want({ word: "one", values, lives: true });
+    want({ word: "one", values, exists: true });
     succeeded(await project.up());
     assert.deepEqual(await kept(), values);
     assert.deepEqual(happened(), []);
   });
 
   it("refuses changed values in a preview and reports each of them", async () => {
-    want({ word: "two", values: changed, lives: true });
+    want({ word: "two", values: changed, exists: true });
     const { code, output } = await project.preview();
     assert.notEqual(code, 0);
     assert.match(output, refusal);
@@ -108,7 +108,7 @@ describe("FrozenValues with a real engine", function () {
   });
 
   it("refuses changed values before other steps, also with --continue-on-error", async () => {
-    want({ word: "two", values: changed, lives: true });
+    want({ word: "two", values: changed, exists: true });
     for (const more of [[], ["--continue-on-error"]]) {
       const { code, output } = await project.up(...more);
       assert.notEqual(code, 0);
@@ -120,7 +120,7 @@ describe("FrozenValues with a real engine", function () {
 
   it("adds and removes values in place while other resources change", async () => {
     const later = { podNetwork: "a", "network.nodes": "10.0.0.0/24" };
-    want({ word: "two", values: later, lives: true });
+    want({ word: "two", values: later, exists: true });
     const preview = succeeded(await project.preview());
     assert.match(preview, /\+ network\.nodes\s*: "10\.0\.0\.0\/24"/);
     assert.match(preview, /~ 1 to update/);
@@ -130,7 +130,7 @@ describe("FrozenValues with a real engine", function () {
   });
 
   it("does not block a destroy", async () => {
-    want({ word: "two", values: changed, lives: true });
+    want({ word: "two", values: changed, exists: true });
     succeeded(await project.destroy());
     assert.deepEqual(happened(), ["gone"]);
   });

@@ -27,14 +27,14 @@ const leave = (
   });
 const names = Array.from({ length: count }, (_, position) => "c" + position);
 const servers = names.map((name) =>
-  server(name, { replacementTrigger: order.next({ role: "control-plane", name, generation }) }));
+  server(name, { replacementTrigger: order.addMachine({ role: "control-plane", name, generation }) }));
 const [first, second = first] = servers;
 const member = (position: number, before?: command.remote.Command, after?: pulumi.Resource): command.remote.Command => {
   const name = names[position];
   const made = script(name + "-script", {
     ...both(name), stdin: pulumi.all([servers[position].id, before ? before.id : ""]).apply(([id]) => id),
   }, after && { dependsOn: after });
-  order.done(name, made.id);
+  order.setDoneOutput(name, made.id);
   return made;
 };
 const init = member(0);
@@ -43,11 +43,11 @@ let last = init;
 for (let position = 1; position < count; position++)
   last = member(position, last, leave(names[position], servers[position], first));
 
-const late = server("w", { replacementTrigger: order.next({ role: "worker", name: "w", generation: worker }) });
+const late = server("w", { replacementTrigger: order.addMachine({ role: "worker", name: "w", generation: worker }) });
 const gone = leave("w", late, first);
-order.done("w", script("w-script", { ...both("w"), stdin: late.id }, { dependsOn: gone }).id);
+order.setDoneOutput("w", script("w-script", { ...both("w"), stdin: late.id }, { dependsOn: gone }).id);
 
-const kubeconfig = order.afterAll("control-plane", init.stdout.apply(() => "{}"));
+const kubeconfig = order.delayUntilAllDone("control-plane", init.stdout.apply(() => "{}"));
 const provider = new kubernetes.Provider("provider", { kubeconfig, clusterIdentifier: "dev" });
 new command.local.Command("object", {
   create: note("made-object"), delete: note("gone-object"), addPreviousOutputInEnv: false,
@@ -126,10 +126,10 @@ describe("the replacement of control planes one at a time", function () {
 
   it("stops when a control plane fails to join; the next run continues there", async () => {
     const existing = { c0: "1", c1: "1", c2: "1", w: "1" };
-    const mend = roll.failing("joined-c0");
+    const repair = roll.makeStepFail("joined-c0");
     assert.notEqual((await up({ generation: 2, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), replaced("c0"));
-    mend();
+    repair();
     const now = { ...existing, c0: "2" };
     succeeded(await up({ generation: 2, count: 3, worker: 1, existing: now }, "--parallel", "1"));
     assert.deepEqual(happened(), ["joined-c0", ...["c1", "c2"].flatMap(replaced)]);
@@ -137,18 +137,18 @@ describe("the replacement of control planes one at a time", function () {
 
   it("keeps the server of a control plane whose leave script fails", async () => {
     const existing = { c0: "2", c1: "2", c2: "2", w: "1" };
-    const mend = roll.failing("leave-c0");
+    const repair = roll.makeStepFail("leave-c0");
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-c0"]);
-    mend();
+    repair();
   });
 
   it("skips a finished leave script after the server's create failed", async () => {
     const existing = { c0: "2", c1: "2", c2: "2", w: "1" };
-    const mend = roll.failing("made-c0");
+    const repair = roll.makeStepFail("made-c0");
     assert.notEqual((await up({ generation: 3, count: 3, worker: 1, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-c0", "gone-c0", "made-c0"]);
-    mend();
+    repair();
     const { state, left } = skipFinishedLeaveScripts(
       JSON.parse(await roll.project.export()) as StateExport,
     );

@@ -9,7 +9,7 @@ import { Roll } from "../support/roll.js";
  */
 const program = `
 const { generation, worker = 0 } = wanted;
-const controlPlane = server("c", { replacementTrigger: order.next({ role: "control-plane", name: "c", generation: 0 }) });
+const controlPlane = server("c", { replacementTrigger: order.addMachine({ role: "control-plane", name: "c", generation: 0 }) });
 const through = (machine: command.local.Command): pulumi.Output<string> =>
   pulumi.all(["127.0.0.1", machine.id, controlPlane.id]).apply(([host]) => host);
 const on = (
@@ -18,7 +18,7 @@ const on = (
   script(name, { connection: { ...connection, host: through(machine) }, ...args }, options);
 
 const names = ["e0", "e1", "e2"];
-const servers = names.map((name) => server(name, { replacementTrigger: order.next({ role: "etcd", name, generation }) }));
+const servers = names.map((name) => server(name, { replacementTrigger: order.addMachine({ role: "etcd", name, generation }) }));
 let last: pulumi.Output<string> = pulumi.output("");
 names.forEach((name, position) => {
   const machine = servers[position];
@@ -29,15 +29,15 @@ names.forEach((name, position) => {
   const made = on(name + "-member", machine, {
     ...both(name), stdin: pulumi.all([machine.id, last]).apply(([id]) => id),
   });
-  order.done(name, made.id);
+  order.setDoneOutput(name, made.id);
   last = made.id;
 });
 const init = on("c-init", controlPlane, {
   ...both("c"), stdin: pulumi.all([controlPlane.id, last]).apply(([id]) => id),
 });
-order.done("c", init.id);
-const late = server("w", { replacementTrigger: order.next({ role: "worker", name: "w", generation: worker }) });
-order.done("w", on("w-join", late, {
+order.setDoneOutput("c", init.id);
+const late = server("w", { replacementTrigger: order.addMachine({ role: "worker", name: "w", generation: worker }) });
+order.setDoneOutput("w", on("w-join", late, {
   ...both("w"), stdin: pulumi.all([late.id, init.id]).apply(([id]) => id),
 }).id);
 `;
@@ -87,17 +87,17 @@ describe("the replacement of etcd machines one at a time", function () {
   });
 
   it("keeps the server of a member whose leave script fails", async () => {
-    const mend = roll.failing("leave-e0");
+    const repair = roll.makeStepFail("leave-e0");
     assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
     assert.deepEqual(happened(), ["leave-e0"]);
-    mend();
+    repair();
   });
 
   it("stops when a member fails to rejoin, and continues there in the next run", async () => {
-    const mend = roll.failing("joined-e0");
+    const repair = roll.makeStepFail("joined-e0");
     assert.notEqual((await up({ generation: 3, worker: 1, existing: all("2", "1") })).code, 0);
     assert.deepEqual(happened(), replaced("e0"));
-    mend();
+    repair();
     const now = { ...all("2", "1"), e0: "3" };
     succeeded(await up({ generation: 3, worker: 1, existing: now }));
     assert.deepEqual(happened(), ["joined-e0", ...["e1", "e2"].flatMap(replaced)]);

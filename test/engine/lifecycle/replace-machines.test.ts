@@ -9,7 +9,7 @@ const controlPlane = server("cp");
 for (let position = 0; position < count; position++) {
   const name = "m" + position;
   const machine = server(name, {
-    replacementTrigger: order.next({ role: "worker", name, generation }), dependsOn: controlPlane,
+    replacementTrigger: order.addMachine({ role: "worker", name, generation }), dependsOn: controlPlane,
   });
   const prepare = script(name + "-prepare", {
     create: note("prepare-" + name), stdin: machine.id,
@@ -18,7 +18,7 @@ for (let position = 0; position < count; position++) {
     create: note("join-" + name),
     stdin: pulumi.all([machine.id, prepare.stdout]).apply(([id]) => id),
   });
-  order.done(name, join.id);
+  order.setDoneOutput(name, join.id);
   script(name + "-leave", { delete: note("leave-" + name), stdin: machine.id }, {
     dependsOn: join, replaceWith: [machine], deleteBeforeReplace: true, deletedWith: controlPlane,
   });
@@ -76,22 +76,22 @@ describe("the replacement of workers one at a time", function () {
   });
 
   it("stops when a machine fails to join, and continues there in the next run", async () => {
-    const mend = roll.failing("join-m0");
+    const repair = roll.makeStepFail("join-m0");
     const existing = { m0: "2", m1: "2" };
     const failed = await up({ generation: 3, count: 2, existing });
     assert.notEqual(failed.code, 0);
     assert.deepEqual(happened(), replaced("m0"));
-    mend();
+    repair();
     succeeded(await up({ generation: 3, count: 2, existing: { ...existing, m0: "3" } }));
     assert.deepEqual(happened(), ["join-m0", ...replaced("m1")]);
   });
 
   it("keeps the server of a machine that cannot be drained", async () => {
-    const mend = roll.failing("leave-m0");
+    const repair = roll.makeStepFail("leave-m0");
     const existing = { m0: "3", m1: "3" };
     assert.notEqual((await up({ generation: 4, count: 2, existing })).code, 0);
     assert.deepEqual(happened(), ["leave-m0"]);
-    mend();
+    repair();
     succeeded(await up({ generation: 4, count: 2, existing }));
     assert.deepEqual(happened(), [...replaced("m0"), ...replaced("m1")]);
   });

@@ -96,20 +96,20 @@ describe("a remote script", function () {
     assert.deepEqual(log(), ["prepare up two canary"]);
   });
 
-  it("runs again after a change of its own text, unlike other scripts", async () => {
-    project.environment["JOIN"] = "echo join anew $1 >>log; echo {}";
+  it("runs again after a change of its text, unlike other scripts", async () => {
+    project.environment["JOIN"] = "echo join again $1 >>log; echo {}";
     const { output } = await project.preview();
     assert.match(output, /- +join@[0-9a-f]{16} update \\\n +\+ +join@[0-9a-f]{16} update \\/);
     succeeded(await project.up());
-    assert.deepEqual(log(), ["join anew update"]);
+    assert.deepEqual(log(), ["join again update"]);
     assert.equal(files("server-1").length, 2);
   });
 
   it("is copied to a new server, on which the former leave script still runs", async () => {
     rmSync(join(server.files, ".stackadm"), { recursive: true });
-    Object.assign(project.environment, { SERVER: "server-2", LEAVE: "echo leaves anew >>log" });
+    Object.assign(project.environment, { SERVER: "server-2", LEAVE: "echo leaves again >>log" });
     succeeded(await project.up());
-    assert.deepEqual(log(), ["join anew update", "leave delete n", "prepare up two canary"]);
+    assert.deepEqual(log(), ["join again update", "leave delete n", "prepare up two canary"]);
     assert.equal(files("server-2").length, 1);
   });
 

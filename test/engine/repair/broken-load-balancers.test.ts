@@ -69,7 +69,7 @@ class Octavia {
   }
 
   private goneAnswer(id: string) {
-    return this.made.has(id) ? undefined : { status: 404, body: {} };
+    return this.made.has(id) ? undefined : { status: 404 };
   }
 
   /** Answers the requests for a collection and its objects. */
@@ -204,7 +204,7 @@ describe("a load balancer in ERROR with a real engine and the OpenStack provider
       ((await service.state("dev"))?.deployment.resources ?? []).map(({ urn }) => urn);
     const target = (await urns()).filter((urn) => urn.endsWith("::first"));
     assert.equal(target.length, 1);
-    await new StackOperation(project.service, "dev").engine("destroy", { target });
+    await new StackOperation(project.service, "dev").runEngine("destroy", { target });
     const left = (await urns()).map((urn) => urn.split("::").at(-1));
     assert.ok(!left.includes("first") && !left.includes("second"), left.join(" "));
     assert.deepEqual(kinds(), all);

@@ -58,7 +58,7 @@ describe("an immutable object whose read after the create failed", function () {
       made.push(id);
       cloud.on(`GET ${path}/${id}`, () => (shows ? rule : { status: 500, body: {} }));
       cloud.on(`DELETE ${path}/${id}`, () => {
-        cloud.on(`GET ${path}/${id}`, { status: 404, body: {} });
+        cloud.on(`GET ${path}/${id}`, { status: 404 });
         return { status: 204 };
       });
       return { status: 201, ...rule };
@@ -79,7 +79,7 @@ describe("an immutable object whose read after the create failed", function () {
   });
 
   it("is recreated by the next up if missing in the cloud", async () => {
-    cloud.on(`GET ${path}/rule-0`, { status: 404, body: {} });
+    cloud.on(`GET ${path}/rule-0`, { status: 404 });
     const { outputs } = await service.up("dev", bare);
     assert.deepEqual([made, outputs["rule"]?.value], [["rule-0", "rule-1"], "rule-1"]);
   });

@@ -69,7 +69,7 @@ describe("the repair of an unconfirmed create", function () {
       for (const version of ["", "/v2.0"])
         cloud.on(`DELETE /network${version}/networks/${id}`, () => {
           networks = networks.filter((one) => one.id !== id);
-          cloud.on(`GET /network/v2.0/networks/${id}`, { status: 404, body: {} });
+          cloud.on(`GET /network/v2.0/networks/${id}`, { status: 404 });
           return { status: 204 };
         });
       return next === "lost"
@@ -180,7 +180,7 @@ describe("the repair of a floating IP's unconfirmed create", function () {
     for (const version of ["", "/v2.0"])
       cloud.on(`DELETE /network${version}/floatingips/${address.id}`, () => {
         addresses = addresses.filter(({ id }) => id !== address.id);
-        cloud.on(`GET ${path}`, { status: 404, body: {} });
+        cloud.on(`GET ${path}`, { status: 404 });
         return { status: 204 };
       });
   };

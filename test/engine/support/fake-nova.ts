@@ -66,7 +66,7 @@ export class FakeNova {
       cloud.on(`GET ${path}`, () => ({ body: { server: this.shown()[0] } }));
       cloud.on(`GET ${path}/tags`, { body: { tags: [] } });
       cloud.on(`DELETE ${path}`, () => {
-        cloud.on(`GET ${path}`, { status: 404, body: {} });
+        cloud.on(`GET ${path}`, { status: 404 });
         return { status: 204 };
       });
       return { status: 202, body: { server: { id } } };

@@ -17,8 +17,8 @@ import { createInterface } from "node:readline";
 const user = "stacks";
 const password = randomUUID();
 /** User ID of `nobody`. PostgreSQL refuses to run as root. */
-const nobody = 65534;
-const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+const unprivilegedUser = 65534;
+const asUser = process.getuid?.() === 0 ? { uid: unprivilegedUser, gid: unprivilegedUser } : {};
 
 /** Returns the directory of the binaries for this platform, from an optional package of npm. */
 function programs(): string {
@@ -53,7 +53,7 @@ export class PostgresServer {
     const bin = (name: string): string => join(directory, "native", "bin", name);
     const data = join(directory, "data");
     mkdirSync(data);
-    if (asUser.uid !== undefined) lchownSync(data, nobody, nobody);
+    if (asUser.uid !== undefined) lchownSync(data, unprivilegedUser, unprivilegedUser);
     const passwordFile = join(directory, "password");
     writeFileSync(passwordFile, password);
     const made = spawnSync(

@@ -3,17 +3,18 @@ import { join, resolve } from "node:path";
 import { Project, type Run } from "./project.js";
 import { SshServer, keyPair } from "./ssh-server.js";
 
-const turns = resolve(__dirname, "../../../components/lifecycle/rollout.ts");
+const rolloutModule = resolve(__dirname, "../../../components/lifecycle/rollout.ts");
 
 /**
- * Start of a program that replaces machines. A server is a local command that gets a new ID in each
- * create. Each step appends a line to a file, and fails if another file exists. `wanted` is the
- * argument of `up`. `order` delays replacements according to the servers that Nova reports.
+ * First part of a Pulumi program that replaces machines. Local commands represent servers. Commands
+ * over SSH represent scripts. Each command appends a line to the file LOG, and fails if the file
+ * `FAILS-<name of the step>` exists. `wanted` is the argument of `up`. `order` delays replacements;
+ * `wanted.existing` contains the generations of the servers that Nova would report.
  */
 const beginning = `
 import * as pulumi from "@pulumi/pulumi";
 import * as command from "@pulumi/command";
-import { Rollout } from ${JSON.stringify(turns)};
+import { Rollout } from ${JSON.stringify(rolloutModule)};
 
 const { PORT, KEY, HOST_KEY, LOG, FAILS } = process.env;
 const wanted = JSON.parse(process.env.WANTED ?? "{}");
@@ -35,7 +36,7 @@ const order = new Rollout(
 );
 `;
 
-/** Project whose program replaces machines in order. One SSH server represents all machines. */
+/** Pulumi project that replaces machines in order. One SSH server represents all machines. */
 export class Roll<Wanted extends object> {
   readonly #log: string;
   readonly #fails: string;
@@ -61,6 +62,7 @@ export class Roll<Wanted extends object> {
     return new Roll(project, ssh);
   }
 
+  /** Sets the argument of the program for the following operations. */
   want(wanted: Wanted): void {
     this.project.environment["WANTED"] = JSON.stringify(wanted);
   }
@@ -70,7 +72,7 @@ export class Roll<Wanted extends object> {
     return this.project.up(...more);
   }
 
-  /** Returns the steps since the last call, without IDs. */
+  /** Returns the names of the steps that ran since the last call. */
   happened(): string[] {
     const lines = existsSync(this.#log) ? readFileSync(this.#log, "utf8").trim().split("\n") : [];
     rmSync(this.#log, { force: true });
@@ -78,7 +80,7 @@ export class Roll<Wanted extends object> {
   }
 
   /** Makes a step fail. Returns a function that makes the step succeed again. */
-  failing(what: string): () => void {
+  makeStepFail(what: string): () => void {
     const file = `${this.#fails}-${what}`;
     writeFileSync(file, "");
     return () => {

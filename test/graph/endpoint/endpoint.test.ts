@@ -50,10 +50,10 @@ describe("an endpoint", () => {
           ]),
           [["dev-endpoint-floating-ip-association", "203.0.113.9", 2, true]],
         );
-        // The provider would disassociate it from its port, whichever that is by then.
+        // The provider would disassociate the floating IP, even from another port than this one.
         assert.equal(made[0]?.retainOnDelete, true);
         assert.ok(made[0].dependencies.some((one) => one.endsWith("router-interface")));
-        assert.equal(await value(endpoint.outside), "203.0.113.9");
+        assert.equal(await value(endpoint.externalHost), "203.0.113.9");
       });
 
     it(`creates tagged resources in the numbers of getEndpointTraits: ${text}`, async () => {
@@ -98,13 +98,13 @@ describe("an endpoint", () => {
       assert.deepEqual(inputs["valueSpecs"], { floating_network_id: "external-network-id" });
       assert.ok(dependencies.map(short).includes("dev-router-interface"));
       assert.deepEqual(ignoreChanges, ["valueSpecs"]);
-      assert.equal(await value(endpoint.outside), "203.0.113.7");
+      assert.equal(await value(endpoint.externalHost), "203.0.113.7");
       assert.deepEqual(await value(endpoint.certificateNames), ["203.0.113.7"]);
     });
 
     it("resolves to all control planes inside the cluster", async () => {
       const { endpoint } = await build(kind);
-      assert.deepEqual(await value(endpoint.inside(addresses)), addresses);
+      assert.deepEqual(await value(endpoint.getInternalAddresses(addresses)), addresses);
       assert.deepEqual(endpoint.allowedAddresses, []);
     });
   });
@@ -113,15 +113,15 @@ describe("an endpoint", () => {
     it("creates nothing and uses the specified address", async () => {
       const { rows, endpoint } = await build({ kind: "existing", host: "203.0.113.9" });
       assert.deepEqual(roles(rows), []);
-      assert.equal(await value(endpoint.outside), "203.0.113.9");
+      assert.equal(await value(endpoint.externalHost), "203.0.113.9");
       assert.deepEqual(await value(endpoint.certificateNames), ["203.0.113.9"]);
-      assert.deepEqual(await value(endpoint.inside(addresses)), ["203.0.113.9"]);
+      assert.deepEqual(await value(endpoint.getInternalAddresses(addresses)), ["203.0.113.9"]);
     });
 
     it("leaves a host name to DNS", async () => {
       const { endpoint } = await build({ kind: "existing", host: "api.example.org" });
-      assert.deepEqual(await value(endpoint.inside(addresses)), []);
-      assert.equal(await value(endpoint.outside), "api.example.org");
+      assert.deepEqual(await value(endpoint.getInternalAddresses(addresses)), []);
+      assert.equal(await value(endpoint.externalHost), "api.example.org");
     });
   });
 
@@ -129,9 +129,9 @@ describe("an endpoint", () => {
     it("creates nothing and uses the first control plane as the host", async () => {
       const { rows, endpoint } = await build({ kind: "private" });
       assert.deepEqual(roles(rows), []);
-      assert.equal(await value(endpoint.outside), "10.0.0.11");
+      assert.equal(await value(endpoint.externalHost), "10.0.0.11");
       assert.deepEqual(await value(endpoint.certificateNames), []);
-      assert.deepEqual(await value(endpoint.inside(addresses)), addresses);
+      assert.deepEqual(await value(endpoint.getInternalAddresses(addresses)), addresses);
     });
   });
 

@@ -81,7 +81,7 @@ describe("an endpoint of kind load-balancer", () => {
     assert.equal(named(rows, "monitor").inputs["type"], "TCP");
     assert.equal(named(rows, "monitor").inputs["urlPath"], undefined);
     assert.equal(named(rows, "floating-ip").inputs["portId"], "vip-port-of-the-provider");
-    assert.deepEqual(await value(endpoint.inside(addresses)), ["10.0.0.200"]);
+    assert.deepEqual(await value(endpoint.getInternalAddresses(addresses)), ["10.0.0.200"]);
   });
 
   it("takes certificate names from its own port before the load balancer exists", async () => {
@@ -89,13 +89,13 @@ describe("an endpoint of kind load-balancer", () => {
     assert.equal(named(rows, "load-balancer").inputs["vipPortId"], "dev-endpoint-port-id");
     assert.deepEqual(after(rows, "floating-ip"), ["port"]);
     assert.deepEqual(await value(endpoint.certificateNames), ["10.0.0.100", "203.0.113.7"]);
-    assert.deepEqual(await value(endpoint.inside(addresses)), ["10.0.0.100"]);
+    assert.deepEqual(await value(endpoint.getInternalAddresses(addresses)), ["10.0.0.100"]);
   });
 
   it("publishes its address after the first member, without waiting for others", async () => {
     const rows = await graph(() => {
       const { endpoint } = new EndpointFixture(amphora, 2);
-      new openstack.networking.Network("reader", { description: endpoint.outside });
+      new openstack.networking.Network("reader", { description: endpoint.externalHost });
     }, answers);
     const reader = rows.find(({ name }) => name === "reader");
     const waits = reader?.propertyDependencies["description"]?.map(short) ?? [];
@@ -106,7 +106,7 @@ describe("an endpoint of kind load-balancer", () => {
 
   it("publishes its internal address without public access", async () => {
     const { endpoint } = await build({ ...amphora, public: false });
-    assert.equal(await value(endpoint.outside), "10.0.0.100");
+    assert.equal(await value(endpoint.externalHost), "10.0.0.100");
     assert.deepEqual(await value(endpoint.certificateNames), ["10.0.0.100"]);
   });
 

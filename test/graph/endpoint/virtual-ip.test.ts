@@ -41,11 +41,11 @@ describe("an endpoint of kind virtual-ip", () => {
 
   it("uses one internal address, and a floating IP only with public access", async () => {
     const { endpoint } = await build(virtualIp);
-    assert.deepEqual(await value(endpoint.inside(addresses)), ["10.0.0.100"]);
-    assert.equal(await value(endpoint.outside), "203.0.113.7");
+    assert.deepEqual(await value(endpoint.getInternalAddresses(addresses)), ["10.0.0.100"]);
+    assert.equal(await value(endpoint.externalHost), "203.0.113.7");
     assert.deepEqual(await value(endpoint.certificateNames), ["10.0.0.100", "203.0.113.7"]);
     const inner = await build({ ...virtualIp, public: false });
-    assert.equal(await value(inner.endpoint.outside), "10.0.0.100");
+    assert.equal(await value(inner.endpoint.externalHost), "10.0.0.100");
     assert.deepEqual(roles(inner.rows), ["port"]);
   });
 });

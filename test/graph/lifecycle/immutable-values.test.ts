@@ -22,9 +22,9 @@ describe("FrozenValues", () => {
   it("refuses all changed values in one error, also in a preview", async () => {
     await assert.rejects(update({ a: "1", b: "2", c: "3" }, { a: "1", b: "3", c: "4" }, living), {
       message: [
-        "[INVALID_CONFIG] The specification of the living cluster dev is not valid:",
-        "  cluster.b: 2 cannot become 3 while the cluster lives; write 2 again, or destroy the cluster and create it again",
-        "  cluster.c: 3 cannot become 4 while the cluster lives; write 3 again, or destroy the cluster and create it again",
+        "[INVALID_CONFIG] The specification of the existing cluster dev is not valid:",
+        "  cluster.b: 2 cannot become 3 while the cluster exists; write 2 again, or destroy the cluster and create it again",
+        "  cluster.c: 3 cannot become 4 while the cluster exists; write 3 again, or destroy the cluster and create it again",
       ].join("\n"),
     });
   });
@@ -58,8 +58,8 @@ describe("FrozenValues", () => {
     it("refuses to add or remove a volume of existing machines in any state", async () => {
       const path = "cluster.workers.gpu.runtimeVolume.size";
       for (const [before, now, sentence] of [
-        [{}, size("25"), `${path}: 25 cannot be given to machines that live; leave it out, or `],
-        [size("25"), {}, `${path}: 25 cannot be taken from machines that live; write it again, or`],
+        [{}, size("25"), `${path}: a separate volume cannot be added to existing machines; leave`],
+        [size("25"), {}, `${path}: a separate volume cannot be removed from existing machines; w`],
       ] as const)
         for (const state of [made, { ...living, ...made }, undefined])
           await assert.rejects(update(before, now, state), (error: Error) =>
@@ -89,7 +89,7 @@ describe("FrozenValues", () => {
         await assert.rejects(
           update({}, { [path]: "9" }, { [name]: server }),
           new RegExp(
-            `cluster\\.${path}: 9 cannot be given to machines that live; leave it out; these keep`,
+            `cluster\\.${path}: a separate volume cannot be added to existing machines; leave it out`,
           ),
         );
       }
@@ -126,7 +126,7 @@ describe("FrozenValues", () => {
       await update({}, volume(1), state);
       await assert.rejects(
         update({}, volume(0), state),
-        /workers\.gpu\.nodes\.0\.runtimeVolume\.size: 50 cannot be given/,
+        /workers\.gpu\.nodes\.0\.runtimeVolume\.size: a separate volume cannot be added/,
       );
     });
 
@@ -182,7 +182,7 @@ describe("FrozenValues", () => {
   });
 
   it("refuses changed values if the state is unavailable", async () => {
-    await assert.rejects(update({ a: "1" }, { a: "2" }, undefined), /living cluster/);
+    await assert.rejects(update({ a: "1" }, { a: "2" }, undefined), /existing cluster/);
   });
 });
 

@@ -279,14 +279,14 @@ describe("Rollout", () => {
 
     it("applies the fields to one machine after the other", async () => {
       const turns = new Rollout(Promise.resolve(new Map(general.map((name) => [name, "0"]))));
-      for (const name of general) void turns.next({ role: "worker", name, generation: 0 });
+      for (const name of general) void turns.addMachine({ role: "worker", name, generation: 0 });
       let finish: (id: string) => void = () => undefined;
       const joined = new Promise<string>((resolve) => {
         finish = resolve;
       });
-      turns.done("dev-general-0", pulumi.output(joined));
+      turns.setDoneOutput("dev-general-0", pulumi.output(joined));
       const text = (name: string): Promise<string> =>
-        value(pulumi.output(turns.inTurn(name, "text", pulumi.output(""))));
+        value(pulumi.output(turns.delayUntilTurn(name, "text", pulumi.output(""))));
       assert.equal(await text("dev-general-0"), "text");
       const next = text("dev-general-1");
       assert.equal(await Promise.race([next, setTimeout(50, "waits")]), "waits");

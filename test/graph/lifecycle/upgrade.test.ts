@@ -145,7 +145,7 @@ describe("the upgrade of Kubernetes", () => {
     exists(...controlPlanes.slice(1));
     await assert.rejects(
       build("1.35.4", {}, {}, "1.35.4"),
-      /cluster\.kubernetes\.version: cannot come while there is no dev-control-plane-0; write/,
+      /cluster\.kubernetes\.version: cannot be installed while there is no dev-control-plane-0; write/,
     );
     assert.ok(!made.some((name) => name.endsWith("-init")));
     await build("1.35.4", {}, {}, "1.36.3");
@@ -167,7 +167,7 @@ describe("the upgrade of Kubernetes", () => {
     exists(...controlPlanes);
     await assert.rejects(
       build("1.35.4", { controlPlane: { ...shape.controlPlane, generation: 1 } }),
-      /cluster\.kubernetes\.version: cannot come while dev-control-plane-0, .* would be replaced/,
+      /cluster\.kubernetes\.version: cannot be installed while dev-control-plane-0, .* would be replaced/,
     );
     assert.deepEqual(
       made.filter((name) => name.endsWith("-init")),

@@ -20,7 +20,7 @@ const subnets: Readonly<Record<string, Fields>> = {
   s6: { id: "s6", name: "machines6", cidr: "fd00::/64", ipVersion: 6 },
 };
 const outside = [{ ipAddress: "203.0.113.2", subnetId: "s0" }];
-const beside = { id: "r", externalNetworkId: "", externalFixedIps: [] };
+const unrouted = { id: "r", externalNetworkId: "", externalFixedIps: [] };
 const lookups: Lookups = {
   ...cloudAnswers.lookups,
   "openstack:networking/getNetwork:getNetwork": ({ name, external }) => {
@@ -173,21 +173,24 @@ describe("the lookup of an existing network", () => {
       "a router without an interface in the network",
       { router: "gateway" },
       'the router "gateway" has no interface in the network of the subnet "machines"; add one, or write the router that has one',
-      { "openstack:networking/getRouter:getRouter": () => ({ ...beside, id: "r2" }) },
+      { "openstack:networking/getRouter:getRouter": () => ({ ...unrouted, id: "r2" }) },
     ],
     [
       "a router to another external network",
       { router: "gateway" },
       'the router "gateway" leads to the external network e2, not to externalNetwork (external-network-id); write the one that it leads to',
       {
-        "openstack:networking/getRouter:getRouter": () => ({ ...beside, externalNetworkId: "e2" }),
+        "openstack:networking/getRouter:getRouter": () => ({
+          ...unrouted,
+          externalNetworkId: "e2",
+        }),
       },
     ],
     [
       "a router without an external network",
       { router: "gateway" },
       'the router "gateway" leads to no external network; give it a gateway in externalNetwork (external-network-id)',
-      { "openstack:networking/getRouter:getRouter": () => beside },
+      { "openstack:networking/getRouter:getRouter": () => unrouted },
     ],
   ];
   for (const [what, network, sentence, changes] of refused)

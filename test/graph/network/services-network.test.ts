@@ -135,13 +135,13 @@ describe("graph: a separate network for service addresses", () => {
   });
 
   it("works without an external network of the machines", async () => {
-    const beside = await apart({
+    const separate = await apart({
       externalNetwork: undefined,
       endpoint: { kind: "private" },
       samples: true,
       network: { existing: { network: "office" } },
     });
-    const { LoadBalancer, 'LoadBalancerClass "machines"': machines } = conf(beside);
+    const { LoadBalancer, 'LoadBalancerClass "machines"': machines } = conf(separate);
     assert.equal(LoadBalancer?.["floating-network-id"], "services-network-id");
     assert.ok(machines && !("floating-network-id" in machines));
   });

@@ -39,8 +39,8 @@ describe("graph: pod networks", () => {
       const { rows } = await run({ podNetwork });
       const own = objectsOf(rows).filter(({ name }) => name.startsWith(`${prefix}-`));
       assert.ok(own.length > 2);
-      const beside = own.filter(({ type }) => !type.endsWith(":Deployment"));
-      for (const { urn, name } of beside)
+      const others = own.filter(({ type }) => !type.endsWith(":Deployment"));
+      for (const { urn, name } of others)
         assert.ok(reaches(rows, daemonSetIn(rows).urn, urn), name);
       const namespaces = own.filter(({ type }) => type.endsWith(":Namespace"));
       for (const inside of own.filter(({ inputs }) => "namespace" in metadataOf(inputs)))
@@ -95,7 +95,7 @@ describe("graph: a manifest with another checksum", () => {
     const rows = await graph(() => {
       assert.throws(
         () => new Cluster("dev", { ...smallest, podNetwork }),
-        /cluster\.podNetwork\.manifest: .*canal\.yaml has the SHA-256 [0-9a-f]{64}, not 0{64}; look/,
+        /cluster\.podNetwork\.manifest: .*canal\.yaml has the SHA-256 [0-9a-f]{64}, not 0{64}; check the changes/,
       );
     }, cloudAnswers);
     assert.deepEqual(

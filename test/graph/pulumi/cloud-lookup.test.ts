@@ -195,7 +195,7 @@ describe("lookUpCloud", () => {
   it("reports an unreachable service instead of a missing name", async () => {
     await assert.rejects(
       look({ [image]: refuse("connection refused") }),
-      /^Error: \[CLOUD_UNREACHABLE\] The cloud cannot be asked: connection refused$/,
+      /^Error: \[CLOUD_UNREACHABLE\] A request to the cloud failed: connection refused$/,
     );
   });
 

@@ -74,7 +74,7 @@ describe("the scripts of machines", () => {
     const reported: (readonly [pulumi.Output<string>, pulumi.Output<string>])[] = [];
     const restore = replace(
       UnreachableServers.prototype,
-      "ran",
+      "recordFinishedScript",
       (server: pulumi.Output<string>, script: pulumi.Output<string>) => {
         reported.push([server, script]);
       },

@@ -34,7 +34,7 @@ describe("a fact of a script in a preview", () => {
           values: {},
           copied: new CopiedScripts("dev-scripts", { connection, steps: [step] }),
         });
-        [uid, node] = [script.fact("uid"), script.result("node")];
+        [uid, node] = [script.getStableResult("uid"), script.result("node")];
       },
       {
         preview: true,

@@ -90,7 +90,7 @@ describe("RemoteScript", () => {
       "up",
       async (made) => {
         assert.equal(await value(made.result("uid")), "the-uid");
-        assert.equal(await value(made.fact("uid")), "the-uid");
+        assert.equal(await value(made.getStableResult("uid")), "the-uid");
       },
       undefined,
       { outputs: { "command:remote:Command": () => ({ stdout: greeted }) } },

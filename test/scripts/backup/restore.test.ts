@@ -119,7 +119,10 @@ describe("restore.sh", () => {
   it("loads no data if the disk has too little space or the certificates are for another address", () => {
     machine.put("free", "200000000");
     machine.put("var/lib/etcd/stackadm-next/member/db", "of an earlier run");
-    assert.match(reason(load().stderr), /has 190 MiB left, and 257 are needed beside the data/);
+    assert.match(
+      reason(load().stderr),
+      /has 190 MiB left, and 257 are needed in addition to the data/,
+    );
     // Data of an earlier run would take up the space that is checked.
     assert.ok(!has("var/lib/etcd/stackadm-next"));
     machine.put("free", "1000000000");

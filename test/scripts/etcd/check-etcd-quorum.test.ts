@@ -33,7 +33,10 @@ describe("check-etcd-quorum.sh", () => {
     assert.equal(code, 0, stderr);
     assert.equal(stdout, '\n@stackadm {"left": "dev-etcd-1"}\n');
     assert.deepEqual(changes(calls), []);
-    assert.ok(!calls.some((call) => call.includes("=https://10.0.0.6:2379")), "nobody asks it");
+    assert.ok(
+      !calls.some((call) => call.includes("=https://10.0.0.6:2379")),
+      "no request goes to it",
+    );
     assert.equal(leave([...three, line(3), line(4)], ["10.0.0.9"]).code, 0, "one of five is ill");
   });
 

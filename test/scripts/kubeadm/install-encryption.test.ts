@@ -70,7 +70,7 @@ describe("encryption of Secrets on a control plane", () => {
     const settled = converge(machine, { ENCRYPTION });
     assert.equal(text(), decoded(encrypts), "what was settled stays");
     assert.ok(settled.calls.includes("systemctl disable --now stackadm-encrypt.timer"));
-    assert.ok(!settled.calls.some((call) => call.includes("get nodes -l")), "nobody is asked");
+    assert.ok(!settled.calls.some((call) => call.includes("get nodes -l")), "no node is listed");
   });
 
   it("deletes key and annotation if the user sets a file, and starts over once the user removes the file", () => {

@@ -61,7 +61,7 @@ describe("authorized-keys.sh", () => {
   it("removes revoked keys of any author and in any form", () => {
     const own = 'from="10.0.0.0/8",no-pty ssh-ed25519 AAAAanna by hand\n';
     machine.put(file, `${made}${own}ssh-ed25519 AAAAannabel annabel\n${ben}\n`);
-    revokedKeys = [`${anna} whatever`, made.trim()];
+    revokedKeys = [`${anna} comment`, made.trim()];
     publicKey = "ssh-ed25519 AAAAnew program";
     assert.equal(run().code, 0);
     const others = `ssh-ed25519 AAAAannabel annabel\n${ben}\n`;

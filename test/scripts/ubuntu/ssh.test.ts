@@ -12,7 +12,7 @@ import { unpacked } from "../../support/machine/unpacked-packages.js";
  * User for sshd if root runs the tests: as root, sshd requires a user that only its package
  * creates.
  */
-const nobody = 65_534;
+const unprivilegedUser = 65_534;
 
 describe("sshd on an Ubuntu machine", () => {
   const folder = "etc/ssh/sshd_config.d";
@@ -39,13 +39,13 @@ describe("sshd on an Ubuntu machine", () => {
   const settings = (): readonly string[] => {
     const [root, key] = [machine.root, join(machine.root, "key")];
     const asRoot = process.getuid?.() === 0;
-    if (asRoot) chownSync(key, nobody, nobody);
+    if (asRoot) chownSync(key, unprivilegedUser, unprivilegedUser);
     return execFileSync(
       join(root, "sshd"),
       ["-T", "-f", join(root, "etc/ssh/sshd_config"), "-h", key],
       {
         env: { LD_LIBRARY_PATH: join(root, "lib") },
-        ...(asRoot && { uid: nobody, gid: nobody }),
+        ...(asRoot && { uid: unprivilegedUser, gid: unprivilegedUser }),
         stdio: "pipe",
       },
     )

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
+import { notFoundBody } from "./not-found-answers.js";
 
 /** Request that the fake cloud received. */
 export interface SeenRequest {
@@ -14,6 +15,7 @@ export interface SeenRequest {
 export interface FakeAnswer {
   /** HTTP status. With "reset", the connection is closed without an answer. */
   readonly status?: number | "reset";
+  /** Body of the answer. @default for status 404 the service's own body, else empty */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -122,8 +124,9 @@ export async function startFakeCloud(options: FakeOptions = {}): Promise<FakeClo
       routes.get(`${method} ${path}`) ?? routes.get(`${method} ${path.split("?")[0] ?? ""}`);
     const answer =
       typeof route === "function" ? route(entry) : (route ?? options.otherwise?.(entry));
-    const message = `nothing at ${method} ${path}`;
-    return answer ?? { status: 404, body: { error: { message } } };
+    const body = notFoundBody(path, `nothing at ${method} ${path}`);
+    if (answer === undefined) return { status: 404, body };
+    return answer.status === 404 ? { body, ...answer } : answer;
   };
   const answerAll: RequestListener = (request, response) => {
     void (async () => {

@@ -74,7 +74,7 @@ export const engineMessages: readonly EngineMessage[] = [
     code: "SERVER_STOPPED",
     urn: stack,
     own: true,
-    text: "The machine dev-general-1 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-general-1`.",
+    text: "The machine dev-general-1 does not run: Nova says SHUTOFF. Start it with `openstack server start dev-general-1`.",
     sentence: /^The machine dev-general-1 does not run.*server start dev-general-1`\.$/,
   },
   {
@@ -232,6 +232,54 @@ export const engineMessages: readonly EngineMessage[] = [
     urn: object,
     text: 'configured Kubernetes cluster is unreachable: unable to load schema information from the API server: Get "https://192.0.2.10:6444/openapi/v2?timeout=32s": dial tcp 192.0.2.10:6444: connect: connection refused',
     sentence: /Kubernetes API does not answer/,
+  },
+  {
+    code: "WEBHOOK_FAILED",
+    urn: object,
+    text: `resource "${object}" was not successfully created by the Kubernetes API server: Internal error occurred: failed calling webhook "check.example.com": failed to call webhook: Post "https://policy-svc.policy.svc:443/check?timeout=10s": dial tcp 10.96.7.7:443: connect: connection refused`,
+    sentence: /admission webhook .* does not answer \(failed calling webhook "check\.example\.com"/,
+  },
+  {
+    code: "WEBHOOK_FAILED",
+    urn: object,
+    text: 'Internal error occurred: failed calling webhook "check.example.com": failed to call webhook: Post "https://policy-svc.policy.svc:443/check": tls: failed to verify certificate: x509: certificate signed by unknown authority',
+    sentence: /admission webhook .* does not answer/,
+  },
+  {
+    code: "KUBERNETES_LOGIN_REFUSED",
+    urn: object,
+    text: "configured Kubernetes cluster is unreachable: unable to load schema information from the API server: the server has asked for the client to provide credentials",
+    sentence: /refuses the credentials of the kubeconfig \(the server has asked/,
+  },
+  {
+    code: "KUBERNETES_UNTRUSTED",
+    urn: object,
+    text: 'configured Kubernetes cluster is unreachable: unable to load schema information from the API server: Get "https://192.0.2.10:6444/openapi/v2?timeout=32s": tls: failed to verify certificate: x509: certificate signed by unknown authority',
+    sentence: /certificate of the Kubernetes API cannot be verified \(.*unknown authority\)\.$/,
+  },
+  {
+    code: "KUBERNETES_UNTRUSTED",
+    urn: object,
+    text: 'Get "https://192.0.2.10:6444/api/v1/services": x509: certificate has expired or is not yet valid: current time 2027-01-01T00:00:00Z is after 2026-12-31T00:00:00Z',
+    sentence: /cannot be verified \(.*has expired or is not yet valid/,
+  },
+  {
+    code: "SSH_AGENT_FAILED",
+    urn: script,
+    text: "after 30 failed attempts: ssh: handshake failed: agent: failed to sign challenge",
+    sentence: /ssh-agent does not sign, or no longer runs \(agent: failed to sign challenge\)/,
+  },
+  {
+    code: "SSH_AGENT_FAILED",
+    urn: script,
+    text: "dial unix /tmp/ssh-abc/agent.4242: connect: no such file or directory",
+    sentence: /ssh-agent does not sign, or no longer runs \(dial unix/,
+  },
+  {
+    code: "QUOTA_EXCEEDED",
+    urn: server,
+    text: "error creating: VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes_fast quota. Requested 10G, quota is 10G and 8G has been consumed.",
+    sentence: /quota is used up \(exceeds allowed gigabytes_fast quota\. Requested 10G/,
   },
   {
     code: "KUBERNETES_REFUSED",

@@ -116,7 +116,22 @@ async function operate({ events = [], code = 0, stdout = "", stderr = "", then }
     process.stderr.write("error: update canceled\n");
     return 255;
   }
+  if (args[0] === "destroy" && code === 0) removeDestroyed();
   return code;
+}
+
+/**
+ * Removes the destroyed resources from the state. Keeps excluded resources, and the resources of
+ * the engine. Does nothing in a destroy without excluded resources, after which the stack is
+ * removed or only some resources are destroyed.
+ */
+function removeDestroyed() {
+  const excluded = new Set(args.filter((_, index) => args[index - 1] === "--exclude"));
+  if (excluded.size === 0 || !existsSync(file("state.json"))) return;
+  const state = JSON.parse(readFileSync(file("state.json"), "utf8"));
+  const isKept = ({ urn, type }) => excluded.has(urn) || type.startsWith("pulumi:");
+  state.deployment.resources = state.deployment.resources.filter(isKept);
+  writeFileSync(file("state.json"), JSON.stringify(state));
 }
 
 const told = file(`runs/${args[0]}.json`);

@@ -20,6 +20,13 @@ stack() {
       ;;
     import) cat >"$here/state.json" ;;
     history) cat "$here/history.json" ;;
+    ls)
+      updating=false
+      if [ -e "$here/updating" ]; then updating=true; fi
+      name=other
+      if [ -e "$here/state.json" ]; then name=dev; fi
+      echo "[{\"name\":\"$name\",\"current\":true,\"updateInProgress\":$updating}]"
+      ;;
     *)
       if [ ! -e "$here/state.json" ]; then
         echo "error: no stack named 'dev' found" >&2
@@ -52,7 +59,8 @@ case $operation in
     stack "$@"
     ;;
   hold) exec "${NODE:?}" "${0%/*}/engine-stub.mjs" hold "$@" ;;
-  up | preview | refresh | destroy)
+  destroy) exec "${NODE:?}" "${0%/*}/engine-stub.mjs" "$@" ;;
+  up | preview | refresh)
     if [ -e "$here/runs/$1.json" ]; then exec "${NODE:?}" "${0%/*}/engine-stub.mjs" "$@"; fi
     ;;
 esac

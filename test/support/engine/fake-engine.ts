@@ -118,6 +118,12 @@ export class Engine {
     for (const [command, text] of Object.entries(texts)) this.put(`refusals/${command}`, text);
   }
 
+  /** Sets whether `stack ls` reports an update in progress, as Pulumi Cloud does. */
+  updating(isUpdating: boolean): void {
+    if (isUpdating) this.put("updating", "");
+    else rmSync(join(this.directory, "updating"), { force: true });
+  }
+
   /** Deletes the stack. */
   forget(): void {
     rmSync(join(this.directory, "state.json"), { force: true });

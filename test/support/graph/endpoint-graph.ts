@@ -46,7 +46,7 @@ export class EndpointFixture extends Component {
 
   private admit(position: number, networkId: pulumi.Input<string>): void {
     const port = this.make(openstack.networking.Port, `${String(position)}-port`, { networkId });
-    this.endpoint.admit({
+    this.endpoint.addControlPlane({
       plan: { name: `dev-control-plane-${String(position)}`, position },
       machine: { portId: port.id, address: port.allFixedIps[0] ?? "" },
     });

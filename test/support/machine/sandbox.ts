@@ -26,17 +26,18 @@ export interface Outcome {
   readonly calls: readonly string[];
 }
 
-/** ID of the server that scripts in the sandbox find. */
+/** Server ID that scripts in the sandbox get in SERVER_ID. */
 export const sandboxServer = "0b1c2d3e-0000-4000-8000-000000000001";
 
 /**
- * Directories that contain the commands in `harmless`. The first is `STACKADM_TEST_COREUTILS` if it
- * is set.
+ * Directories in which the commands in `harmless` are searched. The first directory is the value of
+ * `STACKADM_TEST_COREUTILS`, if this variable is set.
  */
 const commandPlaces = [process.env["STACKADM_TEST_COREUTILS"] ?? [], "/usr/bin", "/bin"].flat();
 
 /**
- * Commands that scripts in the sandbox really execute. They change only files in their arguments.
+ * Commands that scripts in the sandbox run without a stub, because these commands change only the
+ * files that their arguments name.
  */
 const harmless = [
   ...[
@@ -75,14 +76,16 @@ const harmless = [
 });
 
 /**
- * Shell code at the start of each stub function. It resets the options and traps of the calling
- * script, which also do not apply in a separate process.
+ * Shell code at the start of each stub function. Scripts call a stub as a function in a subshell,
+ * which inherits the script's options and traps. This code resets the options and traps, so that
+ * the stub behaves like a separate process.
  */
 const apart = "set +Eeu +o pipefail; trap - ERR EXIT";
 
 /**
- * Simulated clock. Time passes only in `sleep`, which returns at once. So tests do not wait, and do
- * not depend on the load of the machine. After `unset`, SECONDS is a plain variable.
+ * Shell code that simulates the clock. Only `sleep` changes the time, and it returns at once. So
+ * tests do not wait, and do not depend on the load of this computer. `unset` makes SECONDS a plain
+ * variable.
  */
 const ownTime = `if [[ -z \${REAL_TIME-} ]]; then
   unset SECONDS
@@ -95,11 +98,13 @@ const ownTime = `if [[ -z \${REAL_TIME-} ]]; then
 fi
 `;
 
+/** Pattern of the absolute paths that the sandbox replaces by paths in its directory. */
 const places = /(?<![\w.}/])\/(etc|var|run|proc\/net|usr\/local|usr\/lib\/systemd|opt)\//g;
 
 /**
- * Directory that simulates a machine. The files of a script are below it. Its commands are stubs
- * that record their calls. Scripts change nothing outside of the directory.
+ * Temporary directory that simulates a machine. In the scripts, the sandbox replaces absolute paths
+ * such as /etc by paths in this directory. Commands are stubs that record their calls. So scripts
+ * change nothing outside of the directory.
  */
 export class Sandbox {
   readonly root = mkdtempSync(join(tmpdir(), "stackadm-sandbox-"));
@@ -126,15 +131,14 @@ export class Sandbox {
     this.#bodies.set(name, body);
     const file = join(this.#bin, name);
     const text = `root=${this.root}\necho "${name} $*" >>${this.#calls}\n${this.#inside(body)}\n`;
-    // A stub may replace a command in `harmless`. This command is a link, and a write would follow
-    // the link. So the link is deleted first.
+    // Deletes the link to a command in `harmless`. Otherwise the write below would follow the link
+    // and overwrite the command.
     rmSync(file, { force: true });
-    // With `-p`, the shell ignores exported functions. So all commands that the stub calls are
-    // programs.
+    // With `-p`, the shell does not read BASH_ENV. So the stub calls programs, not stub functions.
     writeFileSync(file, `#!/bin/bash -p\n${text}`);
     chmodSync(file, 0o755);
-    // Scripts call the stub as a function in a subshell, because this is faster than starting
-    // another shell.
+    // Adds the stub also as a function in BASH_ENV. A function in a subshell is faster than another
+    // shell process.
     writeFileSync(this.#functions, `${name}() (${apart}\n${text})\n`, { flag: "a" });
   }
 
@@ -145,22 +149,25 @@ export class Sandbox {
     return body;
   }
 
+  /** Replaces absolute paths by paths in the directory of the sandbox. */
   #inside(text: string): string {
     return text.replaceAll(places, `${this.root}/$1/`);
   }
 
+  /** Returns the content of a file. Returns undefined if it does not exist. */
   file(path: string): string | undefined {
     const file = join(this.root, path);
     return existsSync(file) ? readFileSync(file, "utf8") : undefined;
   }
 
+  /** Writes a file. */
   put(path: string, content = ""): void {
     const file = join(this.root, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, content);
   }
 
-  /** Runs scripts like RemoteScript: one shell reads values and scripts from standard input. */
+  /** Runs scripts like RemoteScript: one shell reads the values and scripts on standard input. */
   run(
     scripts: readonly string[],
     values: Readonly<Record<string, string>>,
@@ -170,8 +177,8 @@ export class Sandbox {
   }
 
   /**
-   * Runs scripts like `run`, but does not block this process, so that it can answer requests of the
-   * scripts.
+   * Runs scripts like `run`, but without blocking this process, so that servers in this process can
+   * answer requests of the scripts.
    */
   async runBeside(
     scripts: readonly string[],
@@ -188,7 +195,7 @@ export class Sandbox {
     return { code: code ?? -1, stdout, stderr, calls: this.#called() };
   }
 
-  /** Starts scripts in real time and returns the process while they run. */
+  /** Starts scripts with the real clock, and returns their process without waiting for its end. */
   start(scripts: readonly string[]): ChildProcessWithoutNullStreams {
     const env = { ...this.#environment, REAL_TIME: "yes" };
     const child = spawn("/bin/bash", ["-s"], { cwd: this.root, env });
@@ -218,7 +225,7 @@ export class Sandbox {
 
   #spawn(args: readonly string[], input: string): Outcome {
     rmSync(this.#calls, { force: true });
-    // Uses a file, because bash reads a pipe byte by byte.
+    // Passes the input in a file, because bash reads a pipe byte by byte, which is slow.
     writeFileSync(this.#given, input);
     const stdin = openSync(this.#given, "r");
     const done = spawnSync("/bin/bash", args, {
@@ -237,7 +244,7 @@ export class Sandbox {
     return existsSync(this.#calls) ? readFileSync(this.#calls, "utf8").trim().split("\n") : [];
   }
 
-  /** Saves the files and the stubs of the machine. Returns a function that restores them. */
+  /** Saves the sandbox's files and stubs. Returns a function that restores them. */
   keep(): () => void {
     const kept = `${this.root}.kept`;
     const how = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };

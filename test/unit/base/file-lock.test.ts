@@ -1,10 +1,23 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { withLock } from "../../../base/file-lock.js";
+import { dirname, join } from "node:path";
+import { withLock, type LockHolder } from "../../../base/file-lock.js";
+import { referToSelf } from "../../../base/process-identity.js";
+
+const own = referToSelf();
 
 describe("base/file-lock", () => {
   let directory: string;
@@ -16,6 +29,17 @@ describe("base/file-lock", () => {
   afterEach(() => {
     rmSync(directory, { recursive: true });
   });
+
+  /** Writes the lock file of a process. Default: this process. */
+  const put = (holder: Partial<LockHolder>): void => {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify({ ...own, token: "other", purpose: "test", ...holder }));
+  };
+  /** Sets the time of the last heartbeat. */
+  const age = (seconds: number): void => {
+    const beat = new Date(Date.now() - seconds * 1_000);
+    utimesSync(file, beat, beat);
+  };
 
   it("is held while the work runs and released afterwards, even after a failure", async () => {
     await withLock(file, { purpose: "test" }, () => {
@@ -67,27 +91,82 @@ describe("base/file-lock", () => {
   });
 
   it("replaces the lock of a process that has ended", async () => {
-    const dead = spawnSync("true").pid;
-    writeFileSync(
-      join(directory, "lock"),
-      JSON.stringify({ pid: dead, started: "1", purpose: "dead" }),
-    );
-    await withLock(join(directory, "lock"), { purpose: "alive" }, () => {
-      assert.match(readFileSync(join(directory, "lock"), "utf8"), /"alive"/);
+    put({ pid: spawnSync("true").pid, purpose: "dead" });
+    await withLock(file, { purpose: "alive" }, () => {
+      assert.match(readFileSync(file, "utf8"), /"alive"/);
       return Promise.resolve();
     });
   });
 
   it("replaces a lock whose process ID was reused", async () => {
-    writeFileSync(
-      join(directory, "lock"),
-      JSON.stringify({ pid: process.pid, started: "1", purpose: "old" }),
+    put({ started: "1", purpose: "old" });
+    await withLock(file, { purpose: "new" }, () => Promise.resolve());
+  });
+
+  describe("of a process whose PID says nothing here", () => {
+    const elsewhere: readonly [string, Partial<LockHolder>][] = [
+      ["another PID namespace", { place: { boot: own.place?.boot ?? "", namespace: "pid:[1]" } }],
+      ["another boot", { place: { boot: "other", namespace: own.place?.namespace ?? "" } }],
+      ["another host", { host: "other" }],
+      ["a system without /proc", { place: undefined, started: "" }],
+    ];
+    for (const [where, holder] of elsewhere) {
+      it(`is respected while its heartbeat is fresh: ${where}`, async () => {
+        put({ pid: spawnSync("true").pid, ...holder, purpose: "working elsewhere" });
+        const refused = withLock(file, { purpose: "new" }, () => assert.fail("two have the lock"));
+        await assert.rejects(refused, /Process \d+ on \S+ holds this lock \(working elsewhere\)/);
+      });
+
+      it(`is replaced if its heartbeat is old: ${where}`, async () => {
+        put({ ...holder, purpose: "working elsewhere" });
+        age(60);
+        await withLock(file, { purpose: "new" }, () => Promise.resolve());
+      });
+    }
+
+    it("is replaced during the wait, when the heartbeat becomes old", async () => {
+      put({ host: "other" });
+      age(29);
+      await withLock(file, { purpose: "new", waitMs: 5_000 }, () => Promise.resolve());
+    });
+  });
+
+  it("stays if another process has replaced it while the work ran", async () => {
+    await withLock(file, { purpose: "first" }, () => {
+      rmSync(file);
+      put({ host: "other", purpose: "second" });
+      return Promise.resolve();
+    });
+    assert.match(readFileSync(file, "utf8"), /"second"/);
+    assert.deepEqual(readdirSync(dirname(file)), ["lock"]);
+  });
+
+  it("has a heartbeat that never touches the lock of another process", async () => {
+    const modified = (): number => statSync(file).mtimeMs;
+    await withLock(file, { purpose: "first" }, async () => {
+      age(60);
+      const old = modified();
+      await new Promise((resolve) => setTimeout(resolve, 5_500));
+      assert.ok(modified() > old + 50_000);
+      rmSync(file);
+      put({ host: "other" });
+      age(60);
+      const others = modified();
+      await new Promise((resolve) => setTimeout(resolve, 5_500));
+      assert.equal(modified(), others);
+    });
+  }).timeout(20_000);
+
+  it("fails with the code that the caller names", async () => {
+    put({ host: "other" });
+    const options = { purpose: "new", code: "STACK_LOCKED" } as const;
+    await assert.rejects(
+      withLock(file, options, () => assert.fail("two have the lock")),
+      { code: "STACK_LOCKED", exitCode: 4 },
     );
-    await withLock(join(directory, "lock"), { purpose: "new" }, () => Promise.resolve());
   });
 
   it("is acquired by one process only, however many find a dead holder", async () => {
-    const lock = join(directory, "lock");
     const script = `
       const { withLock } = require(${JSON.stringify(join(__dirname, "../../../base/file-lock.ts"))});
       const { mkdirSync, rmdirSync } = require("node:fs");
@@ -96,12 +175,11 @@ describe("base/file-lock", () => {
         await new Promise((done) => setTimeout(done, 20));
         rmdirSync(${JSON.stringify(join(directory, "inside"))});
       };
-      withLock(${JSON.stringify(lock)}, { purpose: "one", waitMs: 30000 }, work).catch((error) => {
+      withLock(${JSON.stringify(file)}, { purpose: "one", waitMs: 30000 }, work).catch((error) => {
         console.error(error);
         process.exitCode = 1;
       });`;
-    const dead = spawnSync("true").pid;
-    writeFileSync(lock, JSON.stringify({ pid: dead, started: "1", purpose: "dead" }));
+    put({ pid: spawnSync("true").pid });
     const words = ["--import", "tsx", "--input-type=commonjs", "-e", script];
     const ended = await Promise.all(
       [1, 2, 3, 4].map(async () => {
@@ -113,11 +191,14 @@ describe("base/file-lock", () => {
       }),
     );
     assert.deepEqual(ended, ["", "", "", ""]);
-    assert.deepEqual(readdirSync(directory), []);
+    assert.deepEqual(readdirSync(dirname(file)), []);
   }).timeout(60_000);
 
-  it("replaces a partially written lock file", async () => {
-    writeFileSync(join(directory, "lock"), '{"pid": 1');
-    await withLock(join(directory, "lock"), { purpose: "new" }, () => Promise.resolve());
+  it("replaces a partially written lock file that is old", async () => {
+    mkdirSync(dirname(file));
+    writeFileSync(file, '{"pid": 1');
+    await assert.rejects(withLock(file, { purpose: "new" }, () => Promise.resolve()));
+    age(60);
+    await withLock(file, { purpose: "new" }, () => Promise.resolve());
   });
 });

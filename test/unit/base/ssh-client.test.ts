@@ -72,7 +72,7 @@ describe("SSH client", () => {
 
   it("reports one error if several causes occur", async () => {
     // Both fail: the agent does not answer, and the machine refuses a login without a key.
-    const agentSocket = join(directory, "nobody");
+    const agentSocket = join(directory, "no-agent");
     await assert.rejects(logIn(at(machine, { agentSocket })), /agent/);
     // An unhandled error would fail the test.
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -123,7 +123,7 @@ describe("SSH client", () => {
       }
     };
 
-    it("passes output and input unchanged, whatever their size", async () => {
+    it("passes output and input of any size unchanged", async () => {
       const much = randomBytes(3_000_000);
       const { code, printed } = await run("cat", Readable.from([much]));
       assert.equal(code, 0);
@@ -187,21 +187,21 @@ describe("SSH client", () => {
     assert.equal(await probeLogin({ ...at(machine), proxy }), "itself");
     assert.equal(await probeLogin({ ...at(machine, stranger), proxy }), "wrong host key");
     assert.equal(await probeLogin({ ...at(machine, { port: 1 }), proxy }), "the proxy alone");
-    assert.equal(await probeLogin({ ...at(machine), proxy: at(hop, { port: 1 }) }), "nobody");
+    assert.equal(await probeLogin({ ...at(machine), proxy: at(hop, { port: 1 }) }), "no answer");
     assert.equal(await probeLogin({ ...at(machine), proxy: at(hop, stranger) }), "wrong host key");
     const closed = await SshServer.start();
     try {
-      assert.equal(await probeLogin({ ...at(closed), proxy }), "nobody");
+      assert.equal(await probeLogin({ ...at(closed), proxy }), "no answer");
     } finally {
       await closed.stop();
     }
   });
 
   it("probes a directly reachable machine too, and uses the agent that the caller passes", async () => {
-    const agentSocket = join(directory, "nobody");
+    const agentSocket = join(directory, "no-agent");
     const logins = hop.logins;
     assert.equal(await probeLogin(at(machine)), "itself");
-    assert.equal(await probeLogin(at(machine), { agentSocket }), "nobody");
+    assert.equal(await probeLogin(at(machine), { agentSocket }), "no answer");
     const way = { ...at(machine, { agentSocket }), proxy: at(hop, { agentSocket }) };
     assert.equal(hop.logins, logins);
     assert.equal(await probeLogin(way, { agentSocket: agent.socket }), "itself");

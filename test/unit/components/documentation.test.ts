@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { changeEffects } from "../../../components/schema/fields.js";
@@ -77,15 +77,5 @@ describe("project", () => {
       version: string;
     };
     assert.equal(version, "1.2.1");
-  });
-});
-
-describe("documented promises", () => {
-  it("name existing tests", () => {
-    const named = [
-      ...read("docs/reference/reliability.md").matchAll(/`(?:test\/)?([a-z0-9/-]+\.test\.ts)`/g),
-    ];
-    assert.ok(named.length > 50);
-    for (const [, path = ""] of named) assert.ok(existsSync(join(root, "test", path)), path);
   });
 });

@@ -1,19 +1,22 @@
 # shellcheck shell=bash
-# Makes this machine a control plane of the cluster, or checks that it is a control plane. Prints
-# facts that other machines need.
-# Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. The
-# machine may start a new cluster only with `create`. A recreated machine joins the other control
-# planes or fails.
+# Makes this machine a control plane of the cluster with `kubeadm init` or `kubeadm join`, or
+# applies changed settings to an existing control plane. Prints facts about the cluster.
+# Argument: `create` when Pulumi creates the resource of this script, otherwise `update`. Only with
+# `create`, the first machine may run `kubeadm init`. Otherwise it joins the other control planes,
+# or fails, so that a recreated machine never starts a second cluster.
 # Result: {"caCertHash", "kubeconfig" (base64), "name", "node", "uid", "kubernetes" (its version)}.
-# States: control plane -> print the facts; kubeadm running -> wait for it; kubeadm init failed, but
-# its API server answers -> run the rest of kubeadm init; failed in another way -> reset the machine
-# and start again; nothing -> kubeadm init or kubeadm join.
+# Actions by the state of the machine:
+# - it is a control plane: apply changed settings
+# - kubeadm runs in the background: wait until it ends
+# - kubeadm init failed, but its API server answers: run kubeadm init again, which continues
+# - kubeadm failed in another way: reset the machine, and run kubeadm from the beginning
+# - kubeadm never ran: run kubeadm init or kubeadm join
 # Values: see controlPlaneVariables in kubeadm/node-scripts.ts.
 
 readonly admin=/etc/kubernetes/admin.conf
 readonly occasion=${1:-update}
 # init_digest_file: digest of the settings of an unfinished kubeadm init. first_admin: kubeconfig
-# that kubeadm init writes first.
+# super-admin.conf, which works before kubeadm init has finished (api_answers_super_admin).
 readonly init_digest_file=$state/init.begun first_admin=/etc/kubernetes/super-admin.conf
 
 control_plane() {
@@ -31,8 +34,8 @@ control_plane() {
   if is_member; then write_encryption plain; else become_member; fi
   keep_frozen
   write_api_hosts "$ADDRESS"
-  # Runs before all requests to the API server, which does not answer if its certificates have
-  # expired.
+  # Renews expired certificates before the first request to the API server, because an API server
+  # with expired certificates does not answer.
   install_certificate_renewal
   await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   install_drain_program
@@ -50,7 +53,7 @@ control_plane() {
   apply_labels_and_taints
   poll 30 apply_schedulable || die "the API server of $NODE_NAME did not store whether pods may run on the node"
   await_virtual_ip
-  # Repeats until the API server answers: the result must never have an empty name or UID.
+  # Repeats the request until the API server answers, because the result must contain name and UID.
   poll 60 read_cluster_facts || die "the API server of $NODE_NAME does not return the name of the cluster"
   # Undoes an interrupted teardown, because the control plane that ran the teardown may not exist
   # any more. A new cluster needs no such repair.
@@ -62,9 +65,9 @@ control_plane() {
 
 is_member() { [[ -e $state/init.done ]] || { [[ -e $state/join.done ]] && ! has_left_cluster; }; }
 
-# Succeeds if this machine has left the cluster and must join again. The cluster has removed the
-# etcd member of this machine, so its API server never answers. If no other control plane answers,
-# the machine counts as a member.
+# Succeeds if another control plane answers that this machine is no longer a member. The cluster has
+# then removed the machine's etcd member, so the machine's API server never answers, and the machine
+# must join again. If no other control plane answers, the machine counts as a member.
 has_left_cluster() {
   local code=0
   [[ $occasion == create && -n $PEERS ]] || return 1
@@ -90,7 +93,7 @@ become_member() {
   if [[ -n $KUBEADM_INIT && $occasion == create ]]; then create_cluster; else join_cluster; fi
 }
 
-# reset_machine_after init|join [WHY]: resets the machine after an interrupted kubeadm.
+# reset_machine_after init|join [WHY]: deletes the files of an interrupted kubeadm (kubeadm reset).
 reset_machine_after() {
   has_kubeadm_files || return 0
   say "$NODE_NAME: starting again after an interrupted kubeadm $1${2:+: $2}"
@@ -105,13 +108,13 @@ create_cluster() {
     if can_continue_init; then
       say "$NODE_NAME: the API server of an interrupted kubeadm init answers; going on with it"
       words=$(print_ignored_checks)
-      # Continues only once: if kubeadm init fails again, the next run resets the machine.
+      # Deletes the digest: if kubeadm init fails again, the next run resets the machine instead.
       rm -f "$init_digest_file"
     else
       reset_machine_after init "$unusable"
       write "$init_digest_file" 0600 "$(print_init_digest)"
     fi
-    # Deletes records of a cluster that never started, because the settings may have changed.
+    # Deletes records of a kubeadm init that never finished, because it may have had other settings.
     rm -f "$state"/kept-*
     freeze
     write_encryption encrypts
@@ -138,18 +141,19 @@ create_cluster() {
   fi
 }
 
-# without_resolver DOCUMENTS: prints a command that removes `resolvConf` from the configuration for
-# all kubelets. kubeadm init sets this field if this machine runs systemd-resolved, and uploads it
-# to the cluster. On machines without systemd-resolved, no pod would then start.
+# without_resolver DOCUMENTS: prints a command that removes `resolvConf` from the
+# KubeletConfiguration in the cluster. If this machine runs systemd-resolved, kubeadm init sets this
+# field for the kubelets of all machines. On machines without systemd-resolved, no pod would then
+# start.
 without_resolver() {
-  # The command contains no semicolon: systemd warns about a semicolon in a unit's command at each
-  # reload.
+  # The command contains no semicolon, because systemd warns at each reload about a semicolon in the
+  # command of a unit.
   printf "(! grep -q '^resolvConf:' %s || kubeadm init phase upload-config kubelet --config %s)" "$kubelet_file" "$1"
 }
 
 # Succeeds if an earlier kubeadm init with the same settings failed, but its API server answers now.
-# kubeadm init can then run again, because kubeadm keeps existing certificates and kubeconfigs and
-# creates or updates everything else. Otherwise sets `unusable` to the reason.
+# kubeadm init can then run again without a reset: it keeps existing certificates and kubeconfigs,
+# and creates or updates everything else. Otherwise sets `unusable` to the reason.
 can_continue_init() {
   unusable=''
   has_kubeadm_files && [[ -e $init_digest_file ]] || return 1
@@ -159,22 +163,23 @@ can_continue_init() {
   [[ -e $first_admin ]] && poll 60 api_answers_super_admin
 }
 
-# Succeeds if this machine's API server is ready. Uses super-admin.conf, because kubeadm grants
-# admin.conf its role only after the API server answers.
+# Succeeds if this machine's API server is ready. Uses super-admin.conf, because kubeadm init
+# creates the role binding of admin.conf only after the API server answers.
 api_answers_super_admin() {
   [[ $(timeout "$((20 * factor))" kubectl --kubeconfig "$first_admin" --server "https://$ADDRESS:6443" get --raw /readyz) == ok ]]
 }
 
-# Prints a digest of the settings of kubeadm init. Only this digest is stored, because the settings
-# include the encryption key. Ignores times and patches that depend on timeoutFactor, so that
-# kubeadm init on a slow machine can continue with a larger factor.
+# Prints a digest of the settings of kubeadm init. The settings themselves are not stored, because
+# they contain the encryption key. The digest ignores times and patches that depend on
+# timeoutFactor, so that kubeadm init on a slow machine can continue with a larger factor.
 print_init_digest() {
   printf '%s\n' "$KUBEADM_INIT" "$CONFIGURATION_FILES" "$PATCHES" "$ENCRYPTION" |
     sed -E '/- name: (leader-elect-|node-monitor-grace-period|etcd-(health|ready)check-timeout)/ { N; d; }; /^node(LeaseDurationSeconds|StatusUpdateFrequency):/d; /^patches:$/ { N; d; }; /^kube-[a-z-]*-slow\+/d; /^$/d' | sha256sum
 }
 
-# Prints the option with which kubeadm init ignores preflight checks that a running control plane
-# fails. kubeadm does not accept `all` together with names of checks.
+# Prints the option that makes kubeadm init ignore preflight checks that fail on a machine with a
+# running control plane: used ports and existing files. Prints nothing if the user's list contains
+# `all`, because kubeadm does not accept `all` together with names of checks.
 print_ignored_checks() {
   local checks
   [[ ,$IGNORED_ERRORS, != *,all,* ]] || return 0
@@ -190,22 +195,23 @@ join_cluster() {
   wait_unit join 1510
   rm -f "$volatile/kubeadm.yaml"
   [[ -e $state/join.done ]] || die "kubeadm join failed on $NODE_NAME$(print_kubeadm_error)"
-  # Does not wait until the node is Ready, because the pod network may be deployed later.
+  # Asks another control plane to delete the join token. Does not wait until the node is Ready,
+  # because the pod network may be deployed later.
   [[ -z $token ]] || ask_peers 60 forget "${token%%.*}" ||
     say "$NODE_NAME: its join token was not deleted; the token expires by itself"
 }
 
-# Starts kubeadm join. The control plane that issues the token first removes the former etcd member
-# of this machine. reset_machine_after must not delete the local etcd data before that.
+# Starts kubeadm join in the background. Requests the token first: the control plane that issues the
+# token removes the old etcd member of this machine. Only then may reset_machine_after delete the
+# local etcd data.
 start_join() {
-  # Waits 120 s for each control plane. With a shorter limit, a slow control plane would continue
-  # its work after the limit. The request to a second control plane would then upload the
-  # certificates with another key.
+  # Waits 120 s for each control plane. After a shorter limit, a slow control plane could still
+  # upload the certificates, while a second control plane uploads them with another key.
   poll 300 ask_for_token 120 ||
     die "no other control plane issues join credentials for $NODE_NAME; start enough control planes for a majority of etcd and run up again"
   check_authority
-  # Deletes admin.conf: with admin.conf, kubeadm reset would ask the local API server, which has no
-  # etcd any more.
+  # Deletes admin.conf, because kubeadm reset would use it for requests to the local API server,
+  # whose etcd member no longer exists.
   rm -f "$state/join.done" "$state"/kept-{version,upgraded} "$admin"
   reset_machine_after join
   write_api_hosts "$peer_address"
@@ -239,15 +245,16 @@ apply_schedulable() {
   fi
 }
 
-# Deletes kubeadm's binding, with which any bootstrap token gets the certificate of any node.
-# stackadm-mint approves the certificate of a join only for the joining node.
+# Deletes kubeadm's ClusterRoleBinding that approves the kubelet certificate of any node for any
+# bootstrap token. Instead, stackadm-mint approves only the certificate of the joining node.
 delete_approval_binding() { kubectl_admin delete clusterrolebinding kubeadm:node-autoapprove-bootstrap --ignore-not-found; }
 
 kubectl_admin() { timeout "$((20 * factor))" kubectl --kubeconfig "$admin" "$@"; }
 
 api_answers() { [[ $(kubectl_admin get --raw /readyz) == ok ]]; }
 
-# Deletes all bootstrap tokens. Only the token of kubeadm init exists now, and no machine needs it.
+# Deletes all bootstrap tokens. After kubeadm init, the only token is the token that kubeadm init
+# has created, and no machine uses it.
 delete_bootstrap_tokens() {
   kubectl_admin -n kube-system delete secret --field-selector type=bootstrap.kubernetes.io/token --wait=false
 }

@@ -9,7 +9,7 @@ teardown() {
   require OTHERS
   if [[ ! -e $KUBECONFIG ]]; then
     [[ $OTHERS == no ]] ||
-      die_as KUBERNETES_UNREACHABLE "$(hostname) is no control plane yet, and the others may still have load balancers and volumes; run up, so that it joins them, or destroy --abandon"
+      die_as KUBERNETES_UNREACHABLE "$(hostname) is no control plane yet, and the others may still have load balancers and volumes; run up, so that it joins them, then destroy again"
     print_result released nothing
     return
   fi

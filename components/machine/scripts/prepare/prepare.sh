@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Prepares a machine for kubeadm: packages, containerd, kernel settings. Can run repeatedly, and
-# skips what is already done. With a prebaked image, installs no packages.
+# skips steps that are already done. If the image already contains the packages (a prebaked image),
+# installs no packages.
 # Result: {"kubelet": VERSION}.
 # Values: see preparationVariables in machine/preparation.ts.
 
@@ -39,14 +40,14 @@ prepare() {
 wait_for_cloud_init() {
   local code=0
   command -v cloud-init || return 0
-  # The time limit is long, because the user's parts of cloud-init may upgrade all packages.
+  # The time limit is 20 minutes, because the user's parts of cloud-init may upgrade all packages.
   timeout "$((1200 * factor))" cloud-init status --wait || code=$?
   case $code in
     0) ;;
     2) say "$(hostname): cloud-init ended with warnings: $(cloud-init status --long | tr '\n' ' ')" ;;
     124) die "cloud-init did not end within $((20 * factor)) minutes on $(hostname); where it is slow, write a larger timeoutFactor" ;;
-    # Dies only at the first boot, when cloud-init sets up the machine. At a later boot, the
-    # metadata of the cloud may have been unavailable.
+    # Dies only at the first boot, when cloud-init sets up the machine. At a later boot, the cause
+    # may only be a metadata service that did not answer, so the script continues.
     *)
       is_cluster_machine || die "cloud-init failed on $(hostname): $(cloud-init status --long | tr '\n' ' ')"
       say "$(hostname): cloud-init failed at the last boot: $(cloud-init status --long | tr '\n' ' ')"
@@ -54,7 +55,7 @@ wait_for_cloud_init() {
   esac
 }
 
-# Dies if the system has no apt, which installs all packages. A prebaked image needs no apt.
+# Dies if the system has no apt and the packages are not installed yet.
 require_apt() {
   local system
   if command -v apt-get || is_installed || is_cluster_machine; then return; fi
@@ -73,20 +74,20 @@ check_second_interface() {
     die "$(hostname) has a default route through its interface in network.admin, $device; choose an image in which nothing else configures it"
 }
 
-# Lets systemd-networkd read its files before the pod network sets routes.
+# Restarts systemd-networkd with its new files. This must happen before the pod network sets routes.
 restart_network() {
   systemctl restart systemd-networkd ||
     die "systemd-networkd does not start again on $(hostname); journalctl -u systemd-networkd there says why"
 }
 
-# Succeeds if the machine waits for its turn in a rolling upgrade, with its present version.
+# Succeeds if the machine waits for its turn in a rolling upgrade, and still has the old version.
 is_waiting_for_upgrade() { is_cluster_machine && ! has_wanted_version kubelet; }
 
 write_kernel_settings() {
   local modules
   read -ra modules <<<"overlay br_netfilter $KERNEL_MODULES"
   printf '%s\n' "${modules[@]}" | write /etc/modules-load.d/stackadm.conf
-  # In a system container, the host must load the kernel modules.
+  # A system container cannot load kernel modules. Its host must have loaded them.
   systemd-detect-virt -qc || modprobe -a "${modules[@]}" ||
     die "the kernel of $(hostname) lacks one of the modules ${modules[*]}; choose an image whose kernel has them"
   # Each container of a pod uses an inotify instance. About 55 pods use up the kernel's default of
@@ -132,7 +133,7 @@ prepare_packages() {
     install_kubernetes_key
   fi
   extra_packages "${extra[@]}"
-  # Holds the packages. A prebaked image also needs held packages.
+  # Holds the packages on every machine, because a prebaked image may contain packages without hold.
   apt_hold "${kubernetes_packages[@]}" containerd.io containerd "${extra[@]}"
 }
 
@@ -154,8 +155,9 @@ list_packages() {
   apt_update_kubernetes || die "kubernetes.packages.url: $(hostname) cannot list the packages of $(redact_url "$PACKAGES_URL")$(print_apt_error kubernetes.packages.url)"
 }
 
-# Downloads all packages for the machine's turn in a rolling upgrade. If a download fails on one
-# machine, no machine is upgraded. On a system without apt, the user installs the packages.
+# Downloads all packages before the machine's turn in a rolling upgrade. If a download fails on one
+# machine, the run fails before any machine is upgraded. On a system without apt, the user installs
+# the packages.
 fetch_packages() {
   local pinned=()
   command -v apt-get || return 0
@@ -180,7 +182,7 @@ is_installed() {
     has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
 
-# Succeeds if any version of containerd with the wanted major version is installed.
+# Succeeds if containerd is installed with the wanted major version. The minor version may differ.
 has_containerd() {
   local major=${CONTAINERD_SERIES#<=}
   containerd --version | grep -Eq " v?${major%%.*}\."
@@ -190,8 +192,8 @@ configure_containerd() {
   local pause config restart
   pause=$(pause_image) || die "kubeadm names no pause image$(print_tool_error kubeadm)"
   config=${CONTAINERD_CONFIG//@PAUSE@/$pause}
-  # Restricts the OOM score in a system container, because a lower score needs a capability that the
-  # container does not have.
+  # In a system container, containerd cannot lower the OOM score of its containers, because the
+  # system container lacks the capability for it.
   if systemd-detect-virt -qc; then config=${config/restrict_oom_score_adj = false/restrict_oom_score_adj = true}; fi
   containerd_config "$config"
   restart=$changed
@@ -204,14 +206,14 @@ configure_containerd() {
   poll 60 crictl version || die "containerd on $(hostname) does not answer within $((60 * factor)) s; journalctl -u containerd there says why"
 }
 
-# Prints the pause image for containerd's configuration. Until the machine's turn in a rolling
+# Prints the pause image for containerd's configuration. Before the machine's turn in a rolling
 # upgrade, prints the image that containerd uses now.
 pause_image() {
   if is_waiting_for_upgrade; then print_current_pause; else kubeadm_images | grep /pause:; fi
 }
 
-# Sets the taints with which the node registers, so that no pod starts on the node too early.
-# kubelet reads these taints only when the node registers, so a running kubelet is not restarted.
+# Writes the taints with which kubelet registers the node, so that no pod starts on the node too
+# early. kubelet uses these taints only at the registration, so a running kubelet is not restarted.
 write_registration_taints() {
   local file=/etc/default/kubelet
   if [[ -n $REGISTER_TAINTS ]]; then
@@ -248,10 +250,10 @@ for ports in 22 2379:2381 10250 10257:10259; do
     drop ip6tables INPUT -s fe80::/10 -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
 done
 GUARD
-  # Runs the guard as ExecStartPre of kubelet: only kubelet starts pods, so kubelet must not run if
-  # the guard fails. systemd repeats an ExecStartPre together with kubelet. If the guard were a
-  # required unit, its failure would stop kubelet permanently, and its restart would restart
-  # kubelet.
+  # Runs the guard as ExecStartPre of kubelet. kubelet starts all pods, so kubelet must not start if
+  # the guard fails. systemd then tries to start kubelet again, together with the guard. A separate
+  # unit that kubelet requires has two disadvantages: after one failure of this unit, systemd does
+  # not start kubelet again, and a restart of this unit also restarts kubelet.
   write /etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf 0600 <<GUARD
 [Service]
 ExecStartPre=/usr/local/sbin/stackadm-guard $POD_RANGE $NODE_RANGE
@@ -273,8 +275,9 @@ pull_images() {
   start_unit pull 900 xargs -a "$volatile/images" -P 3 -n 1 timeout "$((300 * factor))" crictl pull
 }
 
-# Prints images from kubeadm's list. Before the machine's turn in a rolling upgrade, kubeadm has the
-# former version, so only the tags that equal the version (kube-*) are right.
+# Prints the images in kubeadm's list that match KUBEADM_IMAGES. Before the machine's turn in a
+# rolling upgrade, the installed kubeadm has the old version, so it does not know the new tags of
+# other images than kube-*. Then prints only the images kube-*.
 print_early_images() {
   local wanted=.
   if is_waiting_for_upgrade; then wanted=/kube-; fi

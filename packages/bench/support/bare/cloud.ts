@@ -17,7 +17,7 @@ interface Creation {
   readonly key: string;
   readonly body: Fields;
   /** Fields of the request outside the object. */
-  readonly beside?: Fields;
+  readonly additional?: Fields;
   readonly outputs?: (made: Fields) => Fields;
 }
 
@@ -113,7 +113,7 @@ function server(inputs: Fields): Creation {
       networks: items(inputs, "networks").map((one) => ({ port: one["port"] })),
       user_data: Buffer.from(String(inputs["userData"])).toString("base64"),
     },
-    beside: hints === undefined ? {} : { "os:scheduler_hints": { group: hints } },
+    additional: hints === undefined ? {} : { "os:scheduler_hints": { group: hints } },
     // Returns the requested zone, because the answer does not contain the scheduler's choice yet.
     outputs: () => ({ availabilityZone: inputs["availabilityZone"] ?? "nova" }),
   };
@@ -244,8 +244,8 @@ export class BareCloudClient {
     if (!known)
       throw new Error(`${type} is not made by bare calls: packages/bench/support/bare/cloud.ts.`);
     const creation = requireAllRead(type, inputs, (read) => known(read, this.client));
-    const { service, path, key, body, beside, outputs } = creation;
-    const asked = { [key]: body, ...beside };
+    const { service, path, key, body, additional, outputs } = creation;
+    const asked = { [key]: body, ...additional };
     const answer = await this.#whileBusy(() => this.client.request(service, "POST", path, asked));
     const made = (answer as Record<string, Fields>)[key] ?? {};
     const id = String(made["id"]);

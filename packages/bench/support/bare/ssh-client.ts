@@ -15,7 +15,7 @@ const times = { patience: 300_000, dial: 700, pause: 100 };
 async function soon<T>(promise: Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = pause(times.dial, undefined, { signal: over.signal }).then(() => {
-    throw new Error("nobody answered in time");
+    throw new Error("no machine answered in time");
   });
   try {
     return await Promise.race([promise, late]);

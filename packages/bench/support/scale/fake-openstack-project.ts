@@ -143,7 +143,7 @@ export class FakeProject {
   }): FakeAnswer {
     const { method, collection, id, action, given } = call;
     const found = this.#all(collection).get(id);
-    if (!found) return { status: 404, body: { error: { message: `no ${collection} ${id}` } } };
+    if (!found) return { status: 404 };
     if (action === "tags") return this.#tags(call, found);
     if (action === "add_router_interface") return this.#join(id, text(given["subnet_id"]));
     if (action !== "") return { body: {} };

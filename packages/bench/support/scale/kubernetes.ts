@@ -52,7 +52,12 @@ export class FakeKubernetes {
   static async start(directory: string, address: string): Promise<FakeKubernetes> {
     const { key, cert } = selfSigned(directory, address);
     const pair = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
-    const server = await FakeApiServer.start({ pair, host: address, port: apiPort, anybody: true });
+    const server = await FakeApiServer.start({
+      pair,
+      host: address,
+      port: apiPort,
+      anonymous: true,
+    });
     for (const [prefix, kind, plural, namespaced] of kinds)
       server.serve({ prefix, kind, plural, namespaced });
     const cluster = {

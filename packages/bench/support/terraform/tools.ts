@@ -36,6 +36,12 @@ const plugin: GoBuild = {
   expectedSeconds: 120,
 };
 
+/** Versions of Terraform and its provider, for records. */
+export const terraformVersions = {
+  [cli.name]: cli.version,
+  [plugin.name]: plugin.version,
+};
+
 export interface TerraformTools {
   readonly executable: string;
   /** Variables that make `terraform` use the mirror and contact no registry. */

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { countCalls, getCallKind } from "../../support/calls.js";
 import { drawPhases } from "../../support/drawing.js";
 import { getMoments, type ResourceWork } from "../../support/moments.js";
-import { renderComparison, renderFiguresTable, type BenchRecord } from "../../support/records.js";
+import {
+  getLatestRecords,
+  readRecords,
+  renderComparison,
+  renderFiguresTable,
+  renderRecord,
+  type BenchRecord,
+} from "../../support/records.js";
 import { getMedian, renderFigureRows } from "../../support/statistics.js";
 
 const id = "0b5bd2a1-34a5-4bb1-9d64-3c6a1ec5a3c2";
@@ -74,6 +81,7 @@ describe("benchmark figures", () => {
     const measured = (up: number) => ({
       bench: "oracle",
       options: {},
+      versions: {},
       columns: [{ name: "stackadm", runs: [{ up, other: 0 }] }],
     });
     const record: BenchRecord = {
@@ -89,13 +97,49 @@ describe("benchmark figures", () => {
   });
 });
 
+describe("records", () => {
+  const record: BenchRecord = {
+    bench: "scale up",
+    options: { controlPlanes: 3 },
+    versions: { "pulumi-resource-openstack": "5.5.1" },
+    columns: [{ name: "50", runs: [{ wall: 9 }] }],
+    at: "2026-01-02T03:04:05Z",
+    commit: "abc",
+    processors: 2,
+    gibibytes: 8,
+    note: "A slow day.",
+  };
+
+  it("are printed with date, commit, machine, options, versions and note", () => {
+    assert.deepEqual(renderRecord(record).split("\n").slice(0, 3), [
+      "2026-01-02, abc, 2 processors, 8 GiB, controlPlanes 3",
+      "pulumi-resource-openstack 5.5.1",
+      "A slow day.",
+    ]);
+  });
+
+  it("are latest if no later record has the same benchmark and options", () => {
+    const later = { ...record, commit: "def" };
+    const other = { ...record, options: { controlPlanes: 1 } };
+    assert.deepEqual(getLatestRecords([record, other, later]), [later, other]);
+  });
+
+  it("name the measured version of the OpenStack plugin", () => {
+    const without = readRecords().filter(
+      ({ versions }) => !/^\d+\.\d+\.\d+$/.test(versions["pulumi-resource-openstack"] ?? ""),
+    );
+    assert.ok(readRecords().length > 0);
+    assert.deepEqual(without, []);
+  });
+});
+
 describe("drawPhases", () => {
   it("draws a bar for each moment and column, proportional to the duration", () => {
     const columns = [
       { name: "bare calls", runs: [{ "nodes Ready": 10, up: 20 }] },
       { name: "a & b", runs: [{ "nodes Ready": 20, up: 40 }] },
     ];
-    const drawn = drawPhases({ bench: "oracle", options: {}, columns });
+    const drawn = drawPhases({ columns });
     const bars = [...drawn.matchAll(/<rect x="\d+" y="[\d.]+" width="(\d+)"/g)].map(([, long]) =>
       Number(long),
     );

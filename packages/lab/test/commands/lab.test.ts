@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { silentProgress, type Progress } from "../../../../base/progress.js";
 import { Failure } from "../../../../base/failures/failure.js";
+import { referToSelf } from "../../../../base/process-identity.js";
 import { labDown, labStatus, labUp } from "../../lab.js";
 import { placeholderSecrets } from "../../cloud/secrets.js";
 import { listOpenStackServices, getUnitName } from "../../cloud/units.js";
@@ -30,8 +31,7 @@ const remember = (key: string): void => {
   });
 };
 const holdLock = (): void => {
-  const started = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[19];
-  const holder = { pid: process.pid, started, purpose: "lab up" };
+  const holder = { ...referToSelf(), token: "held", purpose: "lab up" };
   host.put(host.paths.lock.slice(host.root.length + 1), JSON.stringify(holder));
 };
 

@@ -31,7 +31,10 @@ import { toKubernetesObject } from "./objects/wire.js";
 import { decodeYaml } from "./objects/yaml.js";
 import { decodeStruct, encodeStruct } from "../plugin/values.js";
 
-/** Returns a gRPC handler for an async function. `settle` runs before the answer. */
+/**
+ * Returns a gRPC handler that answers with the result of `work`. The handler waits for `settle`
+ * before it sends the answer.
+ */
 function unary<Request, Response>(
   work: (request: Request) => Promise<Response>,
   settle: () => Promise<void> = () => Promise.resolve(),
@@ -50,7 +53,7 @@ function unary<Request, Response>(
   };
 }
 
-/** Returns a gRPC handler that refuses every call with an error message. */
+/** Returns a gRPC handler that answers every call with UNIMPLEMENTED and an error message. */
 const refuse =
   (what: string): handleUnaryCall<unknown, unknown> =>
   (_call, callback) => {
@@ -61,15 +64,19 @@ const refuse =
   };
 
 export interface ProviderServiceOptions {
-  /** Version reported to the engine: the version of the replaced SDK. */
+  /**
+   * Version that the plugin reports to the engine: the version of the official plugin that the
+   * stand-in replaces, which is also the version of the SDK.
+   */
   readonly version: string;
+  /** Returns the value of an environment variable. */
   readonly environment: (name: string) => string | undefined;
   readonly timing?: Timing;
-  /** Function that creates the log for an address. @default messages go to the engine */
+  /** Creates the log for the engine's address. @default a log that sends messages to the engine */
   readonly log?: (address: string) => ResourceMessageLog;
 }
 
-/** gRPC service `ResourceProvider` for the package `kubernetes`. */
+/** Implementation of Pulumi's gRPC service `ResourceProvider` for the package `kubernetes`. */
 export class KubernetesProvider {
   private log: ResourceMessageLog | undefined;
   private session: ProviderSession | undefined;
@@ -78,24 +85,25 @@ export class KubernetesProvider {
   constructor(private readonly options: ProviderServiceOptions) {}
 
   /**
-   * Sets the engine's address, to which messages are sent. The address comes from the command line,
-   * or later from the gRPC method Attach.
+   * Sets the engine's address, to which the plugin sends log messages. The engine passes the
+   * address on the command line, or calls the gRPC method Attach.
    */
   attach(address: string): void {
     this.log = (this.options.log ?? createEngineLog)(address);
   }
 
-  /** Aborts all operations. Operations that wait end at once. */
+  /** Aborts all operations, including waits for the readiness of an object. */
   cancel(): void {
     this.cancelling.abort();
   }
 
   /**
-   * Returns the handlers. Like the official plugin, the service has no method Handshake, so the
-   * engine uses Configure.
+   * Returns the gRPC handlers. Like the official plugin, the service has no handler for Handshake,
+   * so the engine calls Configure.
    */
   service(): UntypedServiceImplementation {
-    // Waits until the engine has received all messages about a resource, before the operation ends.
+    // The answer ends an operation on a resource. Before that, the engine must have received all
+    // messages about the resource.
     const told = () => this.log?.flush() ?? Promise.resolve();
     return {
       getPluginInfo: unary(() => {
@@ -184,8 +192,8 @@ export class KubernetesProvider {
     }
     const args = toKubernetesObject(decodeStruct(request.getArgs()));
     const namespace = getTextAt(args, "defaultNamespace") || undefined;
-    // The engine may call `decodeYaml` before Configure. In this case, all kinds count as
-    // namespaced.
+    // The engine may call this function before Configure. The scope of a kind is then unknown, and
+    // all kinds count as namespaced.
     const isNamespaced = async (gvk: ReturnType<typeof getGvk>) =>
       this.session ? this.session.isNamespaced(gvk) : Promise.resolve(true);
     const response = new rpc.InvokeResponse();

@@ -26,7 +26,7 @@ for (const title of files) {
   if (hangs) { writeFileSync(hangs[0], process.pid + "\\n"); return setInterval(() => {}, 1000); }
   const meets = /meets-([a-z]+)/.exec(title);
   for (const end = Date.now() + 20_000; meets && !readFileSync("calls", "utf8").includes("/" + meets[1] + "/"); )
-    if (Date.now() > end) throw new Error("nobody came");
+    if (Date.now() > end) throw new Error("no process came");
   if (title.includes("shows")) say({ type: "evidence", example: "one", point: "it works", seen: "yes" });
   say(title.includes("fails") ? { type: "fail", title, message: "1 !== 2" } : { type: "pass", title });
 }

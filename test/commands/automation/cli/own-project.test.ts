@@ -48,7 +48,7 @@ describe("a command in the user's own project", function () {
       `${project}:cluster`,
     );
 
-  describe("with a program of its own", () => {
+  describe("with its own program", () => {
     beforeEach(() => {
       put("index.ts", "throw new Error('it ran');\n");
     });

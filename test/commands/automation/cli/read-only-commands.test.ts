@@ -83,6 +83,42 @@ describe("a read-only command", function () {
       assert.deepEqual([error?.["type"], error?.["code"]], ["error", "VERIFY_FAILED"]);
     });
 
+    it("exits with code 5 if a server is gone or stopped, although its node is still Ready", async () => {
+      const servers = [{ id: "id-of-dev-control-plane-0", name: "cp", status: "SHUTOFF" }];
+      cloud.on("GET /compute/servers/detail", { body: { servers } });
+      const { code, out, err } = await operator.run("status");
+      assert.deepEqual([code, err], [5, ""]);
+      assert.match(out, /^! dev-control-plane-0 does not run, .* `openstack server start cp`/m);
+      assert.match(out, /^! the server of dev-general-0 .*: `stackadm up --refresh` recreates/m);
+      assert.match(out, /^dev-general-0 +general .* yes$/m);
+      const [result, error] = jsonLines((await operator.run("status", "--json")).out);
+      assert.deepEqual([result?.["ok"], error?.["code"]], [false, "VERIFY_FAILED"]);
+      assert.equal((result?.["cloudProblems"] as unknown[]).length, 2);
+    });
+
+    it("exits with code 5 if the API's floating IP is gone, and warns if Octavia is down", async () => {
+      serversAre("ACTIVE");
+      const [type, balancer] = [
+        "openstack:networking/floatingIp:FloatingIp",
+        "openstack:loadbalancer/loadBalancer:LoadBalancer",
+      ];
+      const provider = urnOf("pulumi:providers:openstack", "default");
+      operator.engine.state({
+        resources: [
+          { urn: provider, type: "pulumi:providers:openstack", id: "p" },
+          { urn: urnOf(type, "dev-api"), type, id: "f", provider: `${provider}::p` },
+          { urn: urnOf(balancer, "dev-lb"), type: balancer, id: "l", provider: `${provider}::p` },
+        ],
+      });
+      const down = { status: 404, body: "default backend - 404" };
+      cloud.on("GET /load-balancer/lbaas/loadbalancers", down);
+      const { code, out } = await operator.run("status");
+      assert.equal(code, 5);
+      assert.match(out, /^! the floating IP dev-api \(f\) does not exist .*up --refresh/m);
+      assert.match(out, /^! the load balancers of the cluster were not checked: .*a proxy or/m);
+      assert.doesNotMatch(out, /dev-lb/);
+    });
+
     it("warns that the controllers' credential expires soon, and explains how to replace it", async () => {
       serversAre("ACTIVE");
       const type = "openstack:identity/applicationCredential:ApplicationCredential";
@@ -123,7 +159,7 @@ describe("a read-only command", function () {
       assert.match(out, /^dev-control-plane-0 .* SHUTOFF$/m);
       assert.match(
         err,
-        /^\nerror: The Kubernetes API at 127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n {2}[^\n]+\n$/,
+        /^\nerror: The Kubernetes API at 127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n {2}[^\n]+\n {2}KUBERNETES_UNREACHABLE: [^\n]+\n$/,
       );
       const [result, error] = jsonLines((await operator.run("status", "--json")).out);
       assert.deepEqual([result?.["ok"], error?.["code"]], [false, "KUBERNETES_UNREACHABLE"]);
@@ -150,7 +186,10 @@ describe("a read-only command", function () {
       operator.engine.outputs({});
       const { code, out, err } = await operator.run(command);
       assert.deepEqual([code, out], [1, ""]);
-      assert.match(err, /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*stackadm up[^\n]*\n$/);
+      assert.match(
+        err,
+        /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*stackadm up[^\n]*\n {2}NOT_READY: \S+\n$/,
+      );
       assert.ok(!existsSync(operator.kubeconfig()));
     });
 
@@ -176,7 +215,7 @@ describe("a read-only command", function () {
       assert.equal(code, 1);
       assert.equal(
         err,
-        "\nerror: The backend has no stack 'later'.\n  Create it with `stackadm up --stack later`, or set PULUMI_BACKEND_URL to the backend that has its state.\n",
+        "\nerror: The backend has no stack 'later'.\n  Create it with `stackadm up --stack later`, or set PULUMI_BACKEND_URL to the backend that has its state.\n  STACK_NOT_FOUND: docs/reference/failures.md#stack_not_found\n",
       );
     });
   });

@@ -104,7 +104,7 @@ describe("a command with invalid settings or arguments", function () {
     await cloud.close();
   });
   /**
-   * Runs a command that must fail with this message: in at most two lines besides the steps, before
+   * Runs a command that must fail with this message: in at most two lines in addition to the steps, before
    * any request and any operation.
    */
   const refused = async (env: Variables, args: readonly string[], said: RegExp): Promise<void> => {

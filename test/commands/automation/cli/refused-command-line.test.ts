@@ -53,7 +53,7 @@ const rows: readonly Refused[] = [
   ...["xyz", "", "0123456789AB", "0123456789abc"].map((id) => ({
     args: ["orphans", "--identity", id],
   })),
-  ...["--volumes", "--floating-ips"].map((option) => ({ args: ["orphans", option] })),
+  ...["--volumes", "--floating-ips", "--retained"].map((option) => ({ args: ["orphans", option] })),
   ...["banana", "/srv/stacks", "ftp://x/y", "file://stacks", "file://./stacks", "s3://"].map(
     (url) => backend(url),
   ),

@@ -286,8 +286,8 @@ describe("the plan of a destroy", function () {
     const { backend, cloud } = embedder;
     const project = { id: fakeProject, name: "demo" };
     const where = { backend, place: { cloud: cloud.authUrl, region: "one", project } };
-    const nobody = { cluster: "dev", clusters: ["dev"], identities: [] };
+    const noIdentity = { cluster: "dev", clusters: ["dev"], identities: [] };
     const nothing = { goes: [], volumes: [], floatingIps: [], snapshots: [] };
-    assert.deepEqual(await plan(), { ...nobody, ...where, held: false, ...nothing });
+    assert.deepEqual(await plan(), { ...noIdentity, ...where, held: false, ...nothing });
   });
 });

@@ -141,7 +141,7 @@ describe("abandoning a cluster", function () {
     it("deletes the load balancers only while it holds the stack's lock", async () => {
       await abandon();
       assert.deepEqual(held, [true]);
-      assert.deepEqual(embedder.engine.operations(), ["hold", "destroy"]);
+      assert.deepEqual(embedder.engine.operations(), ["hold", "destroy", "destroy"]);
     });
 
     it("changes nothing while another user holds the lock", async () => {

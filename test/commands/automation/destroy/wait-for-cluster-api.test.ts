@@ -42,7 +42,7 @@ describe("the first steps of a destroy", function () {
     id: name,
     inputs: { delete: "sudo -n bash -s" },
     ...more,
-    propertyDependencies: { stdin: on.map((one) => server(one).urn) },
+    propertyDependencies: { delete: on.map((one) => server(one).urn) },
   });
   beforeEach(async () => {
     embedder = await Embedder.start();
@@ -58,11 +58,12 @@ describe("the first steps of a destroy", function () {
   afterEach(() => embedder.stop());
   const destroy = () => embedder.service().destroy("dev");
 
-  it("reports immediately that the teardown machine is stopped, and suggests two remedies", async () => {
+  it("reports immediately that the teardown machine is stopped, and names the command that starts it", async () => {
     nova({ "dev-control-plane-0": "SHUTOFF", "dev-general-0": "ACTIVE" });
     const { message, hint } = await fails(destroy(), "SERVER_STOPPED");
     assert.match(message, /dev-control-plane-0, .* Nova says SHUTOFF. Nothing was changed\.$/);
-    assert.match(hint, /`openstack server start dev-control-plane-0`.*destroy --abandon/);
+    assert.match(hint, /`openstack server start dev-control-plane-0`, then run the same/);
+    assert.doesNotMatch(hint, /--abandon/);
     assert.deepEqual(engine.operations(), []);
   });
 
@@ -76,10 +77,36 @@ describe("the first steps of a destroy", function () {
     );
   });
 
-  it("suggests `up --refresh` or `destroy --abandon` if the teardown machine was deleted", async () => {
+  it("suggests `destroy --abandon` if no control plane has a server any more", async () => {
     nova({ "dev-control-plane-0": undefined, "dev-general-0": "ACTIVE" });
     const { hint } = await fails(destroy(), "SERVER_STOPPED");
-    assert.match(hint, /up --refresh.*destroy --abandon/);
+    assert.match(hint, /^Nova says that no control plane has a server.*destroy --abandon/);
+  });
+
+  it("suggests `up --refresh` if the teardown machine was deleted and another is left", async () => {
+    nova({ "dev-control-plane-0": undefined, "dev-general-0": "ACTIVE" });
+    const other = "0b1c2d3e-0000-4000-8000-000000000002";
+    const { deployment } = engine.stateNow() ?? assert.fail("there is a state");
+    const second = {
+      urn: urnOf(instanceType, "dev-control-plane-1-server"),
+      type: instanceType,
+      id: other,
+    };
+    engine.state({ resources: [...(deployment["resources"] as []), second] });
+    cloud.on(`GET /compute/servers/${other}`, {
+      body: { server: { id: other, name: "dev-control-plane-1", status: "SHUTOFF" } },
+    });
+    const { hint } = await fails(destroy(), "SERVER_STOPPED");
+    assert.match(hint, /up --refresh/);
+    assert.doesNotMatch(hint, /--abandon/);
+  });
+
+  it("report an ingress that answers 404 instead of Nova", async () => {
+    nova({ "dev-control-plane-0": "ACTIVE", "dev-general-0": "ACTIVE" });
+    const path = `/compute/servers/${ids["dev-control-plane-0"]}`;
+    cloud.on(`GET ${path}`, { status: 404, body: "default backend - 404" });
+    await assert.rejects(destroy(), /a proxy or ingress answered 404 instead of/);
+    assert.deepEqual(engine.operations(), []);
   });
 
   it("ignores a stopped worker", async () => {
@@ -98,7 +125,7 @@ describe("the first steps of a destroy", function () {
     };
     engine.state({ ...deployment, resources: [...(deployment["resources"] as []), init] });
     const teardown = { type: inControlPlane, name: "dev-control-plane-teardown", op: "delete" };
-    const failed = { code: 1, events: [diagnostic("somebody pulled the plug")] };
+    const failed = { code: 1, events: [diagnostic("the power failed")] };
     const inputsOfInit = (): unknown =>
       (engine.stateNow()?.deployment["resources"] as { urn: string; inputs: unknown }[]).find(
         ({ urn }) => urn === init.urn,

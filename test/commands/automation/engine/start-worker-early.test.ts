@@ -73,6 +73,25 @@ describe("a worker process that starts before its operation is known", function 
     assert.deepEqual(engine.operations(), []);
   });
 
+  it("exits if its parent is killed while its program prints and keeps handles open", async () => {
+    const file = program(`
+      require("node:fs").writeFileSync(${JSON.stringify(join(engine.directory, "loaded"))}, "");
+      setInterval(() => console.error("still here"), 5);
+      module.exports = async () => ({});
+    `);
+    engine.runs({ up: { events: [], then: "wait" } });
+    const child = prepareWorker({ program: file }, options());
+    await appears(join(engine.directory, "loaded"));
+    const ended = once(child, "exit");
+    child.send(request(file));
+    await until("the engine runs", () => engine.operations().includes("up"), 15);
+    // What the death of the parent does to the worker: no reader, no channel.
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    child.disconnect();
+    assert.deepEqual((await ended).slice(0, 1), [0]);
+  });
+
   it("switches to the operation's environment and directory before it loads the program", async () => {
     const said = join(engine.directory, "said");
     const file = program(`

@@ -35,9 +35,7 @@ describe("a load balancer in ERROR in front of the cluster's API", function () {
     const loadbalancer = { id: "lb", name: "dev-api", provisioning_status: "ERROR", tags };
     const exists = (): boolean => deletions.length === 0;
     cloud.on(`GET ${path}`, () => ({ body: { loadbalancers: exists() ? [loadbalancer] : [] } }));
-    cloud.on(`GET ${path}/lb`, () =>
-      exists() ? { body: { loadbalancer } } : { status: 404, body: {} },
-    );
+    cloud.on(`GET ${path}/lb`, () => (exists() ? { body: { loadbalancer } } : { status: 404 }));
     cloud.on(`DELETE ${path}/lb`, () => {
       deletions.push(engine.operations());
       return { status: 204 };

@@ -52,14 +52,12 @@ describe("a load balancer in the state that Octavia cannot change", function () 
     cloud.on(`GET ${path}`, () => ({ body: { loadbalancers: listed() } }));
     cloud.on(`GET ${path}/lb`, () => {
       const answer =
-        statuses[0] === undefined
-          ? { status: 404, body: {} }
-          : { body: { loadbalancer: balancer() } };
+        statuses[0] === undefined ? { status: 404 } : { body: { loadbalancer: balancer() } };
       if (statuses.length > 1) statuses.shift();
       return answer;
     });
     cloud.on(`DELETE ${path}/lb`, () => {
-      assert.ok(engine.heldBy() !== undefined, "nobody else works on the stack");
+      assert.ok(engine.heldBy() !== undefined, "no other process works on the stack");
       deletions.push(engine.operations());
       statuses = [undefined];
       return { status: 204 };
@@ -83,6 +81,13 @@ describe("a load balancer in the state that Octavia cannot change", function () 
     assert.deepEqual(notes, [
       "The load balancer 'dev-api' (lb) is in ERROR, and Octavia changes no load balancer in ERROR: this run deletes it with everything in it and recreates it. Until then nothing answers at its address. It has no separate port, so it may get another address than 10.0.0.9.",
     ]);
+  });
+
+  it("is kept in the state if an ingress answers 404 instead of Octavia", async () => {
+    embedder.cloud.on(`GET ${path}/lb`, { status: 404, body: "default backend - 404" });
+    await embedder.service().up("dev", { ...bare, onNote });
+    assert.deepEqual([deletions, embedder.engine.operations(), notes], [[], ["up"], []]);
+    assert.ok(idsLeft().includes("lb"));
   });
 
   it("keeps its address after recreation if it has its own port", async () => {

@@ -192,7 +192,7 @@ describe("the repair of an interrupted run", function () {
       api.closeAllConnections();
       api.close();
     }
-    assert.deepEqual([asked, networks], [[], []], "what the cloud has is taken away all the same");
+    assert.deepEqual([asked, networks], [[], []], "existing objects are deleted in any case");
     assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
   });
 

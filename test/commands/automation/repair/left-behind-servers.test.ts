@@ -37,7 +37,7 @@ describe("a server of a failed run that is not in the state", function () {
     let servers: readonly object[] = [server];
     embedder.cloud.on("GET /compute/servers/detail", () => ({ body: { servers } }));
     embedder.cloud.on("DELETE /compute/servers/server", () => {
-      assert.ok(embedder.engine.heldBy() !== undefined, "nobody else works on the stack");
+      assert.ok(embedder.engine.heldBy() !== undefined, "no other process works on the stack");
       deletions.push(embedder.engine.operations());
       servers = [];
       return { status: 204 };

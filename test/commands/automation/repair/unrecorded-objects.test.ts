@@ -39,7 +39,7 @@ describe("an object of a failed run that is not in the state", function () {
     for (const { id } of objects)
       embedder.cloud.on(`DELETE /network/${collection}/${id}`, () => {
         const { engine } = embedder;
-        assert.ok(engine.heldBy() !== undefined, "nobody else works on the stack");
+        assert.ok(engine.heldBy() !== undefined, "no other process works on the stack");
         deletions.push([id, engine.operations()]);
         listed = listed.filter((one) => one.id !== id);
         return { status: 204 };
@@ -90,7 +90,7 @@ describe("an object of a failed run that is not in the state", function () {
     assert.deepEqual(embedder.engine.operations(), ["hold", "hold", "up"]);
   });
 
-  it("is deleted after a failed destroy that removed the object from the state, whatever its creation time", async () => {
+  it("is deleted after a failed destroy that removed the object from the state, with any creation time", async () => {
     const subnet = {
       ...left,
       id: "subnet",

@@ -164,7 +164,7 @@ describe("the SSH agent of the login key", () => {
   });
 
   it("starts if the agent of SSH_AUTH_SOCK does not respond", async () => {
-    const agent = await ensure({ SSH_AUTH_SOCK: join(directory, "nobody") });
+    const agent = await ensure({ SSH_AUTH_SOCK: join(directory, "no-agent") });
     assert.equal(agent.foreign, false);
   });
 });

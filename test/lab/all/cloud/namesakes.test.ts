@@ -83,7 +83,7 @@ describe("`up` and `destroy` of two clusters with the same name and separate bac
     assert.deepEqual(changes(one.cluster.seen.events), {});
     assert.notEqual(await identityOf(one), await identityOf(two));
     files = [first, second].map(({ kubeconfigPath = "" }) => readFileSync(kubeconfigPath, "utf8"));
-    assert.notEqual(files[0], files[1], "each has a kubeconfig of its own");
+    assert.notEqual(files[0], files[1], "each has its own kubeconfig");
     await requireUntouched();
   });
 

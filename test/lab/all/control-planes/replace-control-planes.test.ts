@@ -85,7 +85,7 @@ describe("three control planes whose generation is raised, on the lab", function
     const before = ids();
     await assert.rejects(
       stack.up(of(1, 1)),
-      /controlPlane\.generation: 1 would replace roll-control-plane-0, while .* would leave/,
+      /controlPlane\.generation: 1 would replace roll-control-plane-0, while .* would be removed/,
     );
     const { problem } = await stack.cluster.service.status(stack.name);
     assert.equal(problem, undefined);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { silentProgress } from "../../../../base/progress.js";
 import { labAdd } from "../../../../packages/lab/lab.js";
-import { byDefault, failuresOf } from "../../support/kubernetes/cis.js";
+import { failuresByDefault, failuresOf } from "../../support/kubernetes/cis.js";
 import { etcdctl } from "../../support/kubernetes/etcd.js";
 import { applied, kubectlOn } from "../../support/kubernetes/kubectl.js";
 import { inServer } from "../../support/machines/machines.js";
@@ -106,7 +106,7 @@ describe("a hardened cluster, on the lab", function () {
   it("disables and enables hardening again while it runs", async () => {
     await stack.up(changed(false));
     const soft = (await failuresOf(stack.outputs.nodes)).map(({ number }) => number);
-    assert.deepEqual(soft, Object.keys(byDefault));
+    assert.deepEqual(soft, Object.keys(failuresByDefault));
     await connectPods(controlPlane());
     await stack.up(changed(true));
     assert.deepEqual(await failing(), []);

@@ -90,7 +90,7 @@ describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.
     const raised = { controlPlane: { flavor: "k8s-control-plane", count: 3, generation: 1 } };
     await assert.rejects(
       stack.up({ ...of(newest.version), ...raised }),
-      /kubernetes\.version: cannot come while upgrade-control-plane-0, .* would be replaced/,
+      /kubernetes\.version: cannot be installed while upgrade-control-plane-0, .* would be replaced/,
     );
     await stack.again(of(former.version));
   });

@@ -92,7 +92,7 @@ describe("Services that get a separate network on a running cluster, on the lab"
     assert.match(address, /^172\.29\.2\./);
     const status = async (host: string): Promise<number | undefined> =>
       (await sendHttpRequest(`http://${address}/`, { headers: { host }, timeout: 10_000 })).status;
-    assert.deepEqual([await status(now?.host ?? ""), await status("nobody.example")], [200, 404]);
+    assert.deepEqual([await status(now?.host ?? ""), await status("unknown.example")], [200, 404]);
     await stack.again(withIngress);
   });
 

@@ -193,7 +193,7 @@ describe("machines of pools with different options, on the lab", function () {
     assert.deepEqual(await sizes(), before);
     await assert.rejects(
       stack.up(changed({ ...other, runtimeVolume: undefined }, 2)),
-      /cluster\.workers\.edge\.runtimeVolume\.size: a volume of its own cannot be taken from machines that live/,
+      /cluster\.workers\.edge\.runtimeVolume\.size: a separate volume cannot be removed from existing machines/,
     );
     assert.deepEqual(await sizes(), before);
   });

@@ -102,10 +102,10 @@ export async function startPackages(host: string, behind: string): Promise<Packa
       forward(from, behindOf(pathname.replace(/^.*\//, "")), answer);
     else answer.writeHead(404).end();
   });
-  const beside = await listen(server, host, asked);
-  const site = `http://${host}:${String(beside.port)}`;
+  const repositories = await listen(server, host, asked);
+  const site = `http://${host}:${String(repositories.port)}`;
   return {
-    ...beside,
+    ...repositories,
     version: /^Version: (.*)$/m.exec(containerd)?.[1] ?? "",
     packages: {
       url: `${site}/v{minor}/deb/`,

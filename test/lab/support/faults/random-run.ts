@@ -146,8 +146,8 @@ export class RandomRun {
       ...["control-plane-0", "general-0", "general-1"].map((one) => `server ${stackName}-${one}`),
     ]);
     // Objects outside of the state belong to the controllers, or are duplicates.
-    const besides = added.filter((one) => !owned.has(one.id) && !isServicePort(one));
-    assert.deepEqual(besides.map(described).sort(), [
+    const unowned = added.filter((one) => !owned.has(one.id) && !isServicePort(one));
+    assert.deepEqual(unowned.map(described).sort(), [
       "floating IP",
       "load balancer web-external",
       "load balancer web-internal",

@@ -6,14 +6,15 @@ import type { LabCluster } from "../stack/lab-cluster.js";
 import { inServer } from "../machines/machines.js";
 import type { FaultRun, FaultName } from "./seed.js";
 
-/** Cluster that a fault hits, and the draw of the run. */
+/** Cluster on which a fault is caused, and the random choices of the run. */
 export interface Target {
   readonly cluster: LabCluster;
   readonly draw: FaultRun;
 }
 
 /**
- * Causes the fault. Returns a description of the target, or undefined if there is no target yet.
+ * Function that causes a fault once. Returns a description of the process or machine that it hit.
+ * Returns undefined if this process or machine does not exist yet.
  */
 type Strike = (target: Target) => Promise<string | undefined>;
 
@@ -29,7 +30,7 @@ async function machines({ name, cloud }: LabCluster, role: string): Promise<Clou
     .sort((one, other) => one.name.localeCompare(other.name));
 }
 
-/** Returns all items in rotated order. The item that the draw selects is first. */
+/** Returns all items in rotated order. The item that the run's random number selects is first. */
 function beginningWith<Item>(items: readonly Item[], { which }: FaultRun): Item[] {
   const first = Math.floor(which * items.length);
   return [...items.slice(first), ...items.slice(0, first)];
@@ -44,8 +45,8 @@ const controllerPods =
   "-n kube-system delete pod -l app.kubernetes.io/name=openstack-cloud-controller-manager --force --grace-period=0";
 
 /**
- * Functions that cause the faults of processes and machines. Faults of cloud calls are missing,
- * because the proxy causes them.
+ * Functions that cause the faults of processes and machines, by the name of the fault. Failures of
+ * cloud calls are missing here, because FaultyProxy causes them.
  */
 const strikes: Readonly<Partial<Record<FaultName, Strike>>> = {
   engine: ({ cluster }) => kill("engine", enginesOf(cluster.name)),
@@ -79,15 +80,15 @@ const strikes: Readonly<Partial<Record<FaultName, Strike>>> = {
 };
 
 /**
- * Causes the fault as soon as its target exists. Gives up when `over` is aborted. Returns the
- * description of the target.
+ * Tries to cause the fault until the process or machine that it hits exists, or until `over` is
+ * aborted. Returns the description of this process or machine.
  */
 export async function causeFault(target: Target, over: AbortSignal): Promise<string | undefined> {
   const act = strikes[target.draw.fault];
   if (!act) return undefined;
   let hit: string | undefined;
   await until(async () => {
-    // A booting machine does not answer yet.
+    // Ignores errors, because a booting machine does not answer yet.
     hit = await act(target).catch(() => undefined);
     return hit !== undefined || over.aborted;
   }, 3600);
@@ -95,8 +96,8 @@ export async function causeFault(target: Target, over: AbortSignal): Promise<str
 }
 
 /**
- * Waits until a control plane that was reset is ready. Does not wait if the control plane never had
- * an API server.
+ * Waits until the API server of the control plane that the fault `reboot` has reset is ready. Does
+ * not wait if this control plane never had an API server.
  */
 export async function machinesAreBack(cluster: LabCluster): Promise<void> {
   const ready = "test ! -e /etc/kubernetes/admin.conf || curl -sk https://localhost:6443/readyz";

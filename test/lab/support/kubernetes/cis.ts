@@ -1,7 +1,8 @@
 /**
- * Scored items of the CIS Kubernetes Benchmark 1.12: the control plane's files (1.1) and components
- * (1.2 to 1.4), etcd (2), the nodes' files (4.1), kubelet (4.2) and kube-proxy (4.3). Sections 3
- * and 5 have no scored items. The titles are written by this project.
+ * Checks of the scored items of the CIS Kubernetes Benchmark 1.12: files of the control plane
+ * (1.1), kube-apiserver, kube-controller-manager and kube-scheduler (1.2 to 1.4), etcd (2), files
+ * of nodes (4.1), kubelet (4.2) and kube-proxy (4.3). Sections 3 and 5 have no scored items. The
+ * titles of the items are this project's own words.
  */
 import {
   absent,
@@ -25,10 +26,10 @@ import { inServer } from "../machines/machines.js";
 export type Failure = Pick<Item, "number" | "title">;
 
 /**
- * Items that fail with default settings, each with the reason (docs/decisions/0021-hardening.md). A
- * hardened cluster fails no item.
+ * Items that a cluster with default settings fails, each with the reason for the default
+ * (docs/decisions/0021-hardening.md). A cluster with `kubernetes.hardened` fails no item.
  */
-export const byDefault: Readonly<Record<string, string>> = {
+export const failuresByDefault: Readonly<Record<string, string>> = {
   "1.2.5": "a machine whose certificate is not approved in time is out of reach of exec and logs",
   "1.2.30": "clients that read their token once would lose the API after an hour",
 };
@@ -129,7 +130,7 @@ export const items: readonly Item[] = [
   ),
   apiServer(
     "1.2.22",
-    "has a key of its own for tokens of accounts",
+    "has a separate key for tokens of accounts",
     "service-account-key-file",
     given,
   ),
@@ -152,7 +153,7 @@ export const items: readonly Item[] = [
   ),
   controllerManager(
     "1.3.4",
-    "signs tokens with a key of their own",
+    "signs tokens with a separate key",
     "service-account-private-key-file",
     given,
   ),
@@ -181,7 +182,7 @@ export const items: readonly Item[] = [
   }),
   kubelet(
     "4.2.1",
-    "kubelet answers nobody unknown",
+    "kubelet answers no unknown client",
     "anonymous-auth authentication.anonymous.enabled",
     is("false"),
   ),

@@ -6,13 +6,13 @@ import { connect, webPods } from "./pods.js";
 const policy = `
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
-metadata: {name: web-from-nobody-else, namespace: stackadm-samples}
+metadata: {name: web-from-granted-only, namespace: stackadm-samples}
 spec:
   podSelector: {matchLabels: {app.kubernetes.io/name: web}}
   policyTypes: [Ingress]
   ingress: [{from: [{podSelector: {matchLabels: {access: granted}}}]}]
 `;
-const remove = "-n stackadm-samples delete networkpolicy web-from-nobody-else";
+const remove = "-n stackadm-samples delete networkpolicy web-from-granted-only";
 
 /**
  * Applies a NetworkPolicy that lets only pods with a label connect to the web pods of the samples.

@@ -5,7 +5,7 @@ import { withSiteDefaults } from "../../../../components/config/site-defaults.js
 import { isPlainObject, type PlainObject } from "../../../../components/schema/merge-defaults.js";
 import type { PulumiPartOrigin, PulumiPart } from "../../../../packages/tools/evidence/row.js";
 import type { TestRunSetup } from "../../../../packages/tools/evidence/record.js";
-import type { Piece } from "../../../../automation/toolchain/toolchain.js";
+import type { ToolchainProgram } from "../../../../automation/toolchain/toolchain.js";
 
 const pieces: Readonly<Record<PulumiPart, string>> = {
   engine: "pulumi",
@@ -15,7 +15,7 @@ const pieces: Readonly<Record<PulumiPart, string>> = {
   command: "pulumi-resource-command",
 };
 
-const origins: Readonly<Record<Piece["origin"], PulumiPartOrigin>> = {
+const origins: Readonly<Record<ToolchainProgram["origin"], PulumiPartOrigin>> = {
   found: "official",
   installed: "official",
   built: "built",
@@ -23,7 +23,7 @@ const origins: Readonly<Record<Piece["origin"], PulumiPartOrigin>> = {
 };
 
 /** Returns the origin of each part of Pulumi in a toolchain. */
-export function pluginsOf(toolchain: readonly Piece[]): TestRunSetup["plugins"] {
+export function pluginsOf(toolchain: readonly ToolchainProgram[]): TestRunSetup["plugins"] {
   const originOf = (name: string): PulumiPartOrigin => {
     const piece = toolchain.find((one) => one.name === name);
     if (!piece) throw new Error(`the toolchain has no ${name}`);

@@ -78,7 +78,7 @@ describe("the timeout factor of check-host.sh", () => {
 });
 
 describe("the preparation of a machine that reboots meanwhile", () => {
-  it("succeeds in the next run, whichever command was interrupted", () => {
+  it("succeeds in the next run after the interruption of any command", () => {
     const whole = new Sandbox(freshDebian);
     const { calls, stdout } = run(whole);
     // Commands that change the machine, and may be interrupted.

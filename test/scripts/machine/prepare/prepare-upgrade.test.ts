@@ -19,13 +19,13 @@ describe("prepare.sh on a machine in service with another version", () => {
     machine.close();
   });
 
-  const lives = (version: string): void => {
+  const join = (version: string): void => {
     machine.put("var/lib/stackadm/join.done");
     machine.stub("kubelet", `echo Kubernetes v${version}`);
   };
 
   it("downloads packages and images of the upgrade from the version's repository, without an upgrade", () => {
-    lives("1.35.4");
+    join("1.35.4");
     machine.put("etc/apt/sources.list.d/stackadm.list", "deb former\n");
     machine.stub(
       "kubeadm",
@@ -48,13 +48,13 @@ describe("prepare.sh on a machine in service with another version", () => {
   });
 
   it("fails before the upgrade of any machine if the version does not exist", () => {
-    lives("1.35.4");
+    join("1.35.4");
     machine.stub("apt-cache", "exit 0");
     assert.match(run().stderr, /reason: neither \S+ nor another .* has kubeadm of series 1\.36\.3/);
   });
 
   it("refuses a downgrade, even if only the API server has a later version", () => {
-    lives("1.37.0");
+    join("1.37.0");
     const sentence =
       /INVALID_CONFIG\] kubernetes\.version: machine has Kubernetes 1\.37\.0 and cannot go back to 1\.36\.3; write 1\.37\.0\n$/;
     assert.match(run().stderr, sentence);
@@ -67,7 +67,7 @@ describe("prepare.sh on a machine in service with another version", () => {
   });
 
   it("reverts kubeadm if an upgrade changed only kubeadm", () => {
-    lives("1.36.3");
+    join("1.36.3");
     machine.stub("kubeadm", "echo v1.37.0");
     assert.ok(run().calls.some((call) => / install .*kubeadm=1\.36\.3/.test(call)));
   });

@@ -7,7 +7,7 @@ import {
 import { Failure } from "../../../../base/failures/failure.js";
 import { outputsOf } from "./support.js";
 
-describe("ClusterMachines.ask", () => {
+describe("ClusterMachines.readOutput", () => {
   const [machine] = outputsOf(1).nodes;
   assert.ok(machine);
   const hostKeys = [`${machine.address} ssh-ed25519 AAAA`];
@@ -37,7 +37,10 @@ describe("ClusterMachines.ask", () => {
   const placed = { ...machine, sshHost: machine.address };
 
   it("runs the script as root, passed as one shell word", async () => {
-    const answer = await at({ code: 0, said: "" }).ask(placed, createBackupProgram("snapshot"));
+    const answer = await at({ code: 0, said: "" }).readOutput(
+      placed,
+      createBackupProgram("snapshot"),
+    );
     assert.equal(answer, "SAID");
     const [command = ""] = commands;
     assert.ok(command.startsWith("debian@10.0.0.10: sudo -n bash -c 'echo "));
@@ -47,7 +50,7 @@ describe("ClusterMachines.ask", () => {
 
   it("reports the script's reason, else its last output, and a connection that ended before the script did", async () => {
     const said = (code: number | undefined, text: string): Promise<string> =>
-      at({ code, said: text }).ask(placed, createBackupProgram("archive"));
+      at({ code, said: text }).readOutput(placed, createBackupProgram("archive"));
     await assert.rejects(
       said(1, "much\nreason: no room\nmore\n"),
       /^Failure: dev-control-plane-0: no room\. The last output before: much$/,
@@ -57,20 +60,23 @@ describe("ClusterMachines.ask", () => {
     await assert.rejects(said(1, ""), /it printed nothing\.$/);
     await assert.rejects(said(undefined, ""), {
       code: "SSH_UNREACHABLE",
-      message: "The connection to dev-control-plane-0 ended before the script did.",
+      message: "The connection to dev-control-plane-0 ended before the script ended.",
     });
   });
 
   it("drops all that the login shell prints before the data", async () => {
     greeting = (mark) => `Welcome to build-07\nno newline ${mark}\nDATA\n${mark}\n`;
-    const answer = await at({ code: 0, said: "" }).ask(placed, createBackupProgram("standing"));
+    const answer = await at({ code: 0, said: "" }).readOutput(
+      placed,
+      createBackupProgram("standing"),
+    );
     assert.match(answer, /^DATA\n[0-9a-f]{32}\n$/);
   });
 
   it("fails if a program succeeds without data", async () => {
     greeting = () => "Welcome to build-07\n";
     await assert.rejects(
-      at({ code: 0, said: "" }).ask(placed, createBackupProgram("standing")),
+      at({ code: 0, said: "" }).readOutput(placed, createBackupProgram("standing")),
       /^Failure: dev-control-plane-0: the program printed no data\.$/,
     );
   });
@@ -78,7 +84,7 @@ describe("ClusterMachines.ask", () => {
   it("refuses a machine without a known host key and runs nothing on it", async () => {
     commands.length = 0;
     await assert.rejects(
-      at({ code: 0, said: "" }, []).ask(placed, createBackupProgram("archive")),
+      at({ code: 0, said: "" }, []).readOutput(placed, createBackupProgram("archive")),
       (error) => {
         assert.ok(error instanceof Failure);
         return error.code === "SSH_UNREACHABLE";

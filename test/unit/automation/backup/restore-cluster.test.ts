@@ -129,7 +129,7 @@ describe("restoreCluster", () => {
       words: ["unpack", "cafe"],
       input: "FILES",
     });
-    // Whatever ends it then, it was not nothing.
+    // Every failure after this point reports that files were changed.
     const changed = /dev-control-plane-0: files of the former server are restored in part or whole/;
     machines.on("dev-control-plane-1 load", new Failure("COMMAND_FAILED", "no room."));
     await assert.rejects(goes(unpacking), (error: Error) => {
@@ -276,7 +276,7 @@ describe("restoreCluster", () => {
     await goes();
     assert.deepEqual(notes, [
       "! the node is another",
-      `! Another restore would treat this one as unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine. (${unreachable.message})`,
+      `! Another restore would find this restore unfinished: delete /var/lib/etcd/member/stackadm-restored and /var/lib/stackadm/restore-digest on the machine. (${unreachable.message})`,
       `! Cannot check whether all workers are nodes: ${unreachable.message}`,
     ]);
   });

@@ -39,8 +39,8 @@ const controlPlane = {
 };
 const serving = { ...controlPlane, etcd: false, peers: [] };
 const member = { ...controlPlane, apiServer: false, peers: ["https://10.0.0.20:2380"] };
-const anew = { ...serving, place: false, live: false, apiServer: false };
-const bare = { ...anew, prepared: false };
+const recreated = { ...serving, place: false, live: false, apiServer: false };
+const bare = { ...recreated, prepared: false };
 const silent: MachineReply = { silent: "its server is SHUTOFF, and it cannot be reached by SSH." };
 
 /**
@@ -89,7 +89,7 @@ describe("planRestore", () => {
   });
 
   it("restores only the members that still exist if servers are deleted or recreated", () => {
-    assert.deepEqual(plan(["gone", controlPlane, anew]), {
+    assert.deepEqual(plan(["gone", controlPlane, recreated]), {
       members: "cp-1",
       apiServers: "cp-1",
       without: "cp-0 cp-2",
@@ -105,19 +105,19 @@ describe("planRestore", () => {
 
   it("unpacks the archive on one machine if none has its files", () => {
     const unpack = "cp-0: dev-control-plane-0.tgz";
-    assert.deepEqual(plan([anew]), {
+    assert.deepEqual(plan([recreated]), {
       members: "cp-0",
       apiServers: "cp-0",
       without: "",
       unpack,
     });
-    assert.deepEqual(plan([anew, bare, "gone"]), {
+    assert.deepEqual(plan([recreated, bare, "gone"]), {
       members: "cp-0",
       apiServers: "cp-0",
       without: "cp-1 cp-2",
       unpack,
     });
-    assert.deepEqual(plan([anew], [anew, anew, anew]), {
+    assert.deepEqual(plan([recreated], [recreated, recreated, recreated]), {
       members: "etcd-0",
       apiServers: "cp-0",
       without: "etcd-1 etcd-2",
@@ -131,7 +131,7 @@ describe("planRestore", () => {
     assert.equal(plan([from("0000")]).unpack, "cp-0: dev-control-plane-0.tgz");
     // The backup only has files of another machine.
     refused(
-      () => plan([anew, from("0000")]),
+      () => plan([recreated, from("0000")]),
       /dev-control-plane-1 has the files of another backup, .*: name that backup, or delete the server/,
     );
     refused(() => plan([from("0000"), controlPlane]), /dev-control-plane-0 has the files of/);
@@ -141,14 +141,17 @@ describe("planRestore", () => {
     const going = { ...member, majority: true };
     const only = { members: "", apiServers: "cp-0", without: "cp-1", unpack: "" };
     const archive = "cp-0: dev-control-plane-0.tgz";
-    assert.deepEqual(plan([anew, anew], [going, going, going]), { ...only, unpack: archive });
+    assert.deepEqual(plan([recreated, recreated], [going, going, going]), {
+      ...only,
+      unpack: archive,
+    });
     // Continues a restore that an earlier run did not finish.
     const begun = { ...serving, live: false, unpacked: "cafe" };
-    assert.deepEqual(plan([begun, anew], [going, going, going]), only);
+    assert.deepEqual(plan([begun, recreated], [going, going, going]), only);
     // A lost member joins again later; without a majority of members the data is restored.
-    assert.equal(plan([anew], [going, going, "gone"]).members, "");
-    assert.equal(plan([anew], [member, "gone", "gone"]).members, "etcd-0");
-    assert.equal(plan([anew, serving], [going, going, going]).members, "etcd-0 etcd-1 etcd-2");
+    assert.equal(plan([recreated], [going, going, "gone"]).members, "");
+    assert.equal(plan([recreated], [member, "gone", "gone"]).members, "etcd-0");
+    assert.equal(plan([recreated, serving], [going, going, going]).members, "etcd-0 etcd-1 etcd-2");
   });
 
   it("requires `up --refresh` if the only control plane or etcd member is gone or unprepared", () => {
@@ -205,7 +208,7 @@ describe("planRestore", () => {
       const kept = { ...backup.snapshot, machine, sha256: snapshot };
       const found = { backup: { ...backup, archives, snapshot: kept }, outputs: outputsOf(1) };
       return serializeRestoreActions(
-        planRestore({ ...found, seen: new Map([["dev-control-plane-0", anew]]) }),
+        planRestore({ ...found, seen: new Map([["dev-control-plane-0", recreated]]) }),
       );
     };
     assert.equal(of("a", "b"), of("a", "b"));

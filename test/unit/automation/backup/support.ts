@@ -57,7 +57,7 @@ export class FakeMachines {
     this.answers.set(what, answer);
   }
 
-  async do(
+  async runOnMachine(
     machine: MachineOutput,
     task: MachineProgram,
     streams: RemoteCommandStreams,
@@ -66,7 +66,7 @@ export class FakeMachines {
     await new Promise((done) => streams.output.once("close", done));
   }
 
-  async ask(
+  async readOutput(
     machine: MachineOutput,
     task: MachineProgram,
     streams: Partial<RemoteCommandStreams> = {},

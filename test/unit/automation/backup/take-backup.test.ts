@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import {
   findUnfinishedBackups,
-  isWholeSnapshot,
+  isCompleteSnapshot,
   readBackup,
 } from "../../../../automation/backup/backup-files.js";
 import { takeBackup, type BackupSource } from "../../../../automation/backup/take-backup.js";
@@ -144,8 +144,8 @@ describe("takeBackup", () => {
 
   it("stops on cancellation and deletes the unfinished backup", async () => {
     machines.on("archive", unreachable);
-    const asked = machines.do.bind(machines);
-    machines.do = async (...args) => {
+    const asked = machines.runOnMachine.bind(machines);
+    machines.runOnMachine = async (...args) => {
       stopped = true;
       await asked(...args);
     };
@@ -239,7 +239,7 @@ describe("takeBackup", () => {
     const path = scratch.in("snapshot");
     const whole = async (content: Buffer): Promise<boolean> => {
       writeFileSync(path, content);
-      return isWholeSnapshot(path);
+      return isCompleteSnapshot(path);
     };
     assert.ok(await whole(data));
     for (const cut of [0, 32, 511, 512, data.length - 512, data.length - 1])

@@ -3,6 +3,7 @@ import {
   withStackLock,
   markControlPlaneScripts,
 } from "../../../../automation/backup/with-stack-lock.js";
+import type { HeldLock } from "../../../../automation/engine/held-lock.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { Engine, urnOf } from "../../../support/engine/fake-engine.js";
 
@@ -16,8 +17,9 @@ describe("withStackLock", () => {
 
   it("returns the work's result and warns if the lock was lost before the end", async () => {
     const { signal } = new AbortController();
-    const hold = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-      await work(signal).catch(() => undefined);
+    const cloud = (): never => assert.fail("the cloud is not used");
+    const hold = async <T>(work: (lock: HeldLock) => Promise<T>): Promise<T> => {
+      await work({ signal, cloud }).catch(() => undefined);
       throw lost;
     };
     const broken = new Failure("COMMAND_FAILED", "no room");

@@ -68,7 +68,10 @@ describe("command line", function () {
     for (const command of [["up"], ["destroy", "--yes"], ["doctor"], ["orphans"]]) {
       const { code, out, err } = await operator.run(...command);
       assert.deepEqual([code, out], [2, ""], command[0]);
-      assert.match(err, /^\nerror: No cloud is configured: [^\n]+\n {2}Set OS_CLOUD [^\n]+\n$/);
+      assert.match(
+        err,
+        /^\nerror: No cloud is configured: [^\n]+\n {2}Set OS_CLOUD [^\n]+\n {2}CLOUD_NOT_CONFIGURED: [^\n]+\n$/,
+      );
     }
     assert.deepEqual(operator.engine.calls(), []);
   });
@@ -85,14 +88,14 @@ describe("command line", function () {
   const cloud = { OS_AUTH_URL: "http://127.0.0.1:1" };
   it("accepts global options before and after the command", async () => {
     for (const args of [
-      ["--json", "--stack", "nobody", "status"],
-      ["status", "--json", "-s", "nobody"],
+      ["--json", "--stack", "missing", "status"],
+      ["status", "--json", "-s", "missing"],
     ]) {
       const { code, out } = await operator.runWith(cloud, ...args);
       assert.equal(code, 2);
       const { message, hint } = lastLine(out);
-      assert.match(String(message), /^There is no .*Pulumi\.nobody\.yaml\.$/);
-      assert.match(String(hint), /Copy Pulumi\.dev\.yaml to Pulumi\.nobody\.yaml/);
+      assert.match(String(message), /^There is no .*Pulumi\.missing\.yaml\.$/);
+      assert.match(String(hint), /Copy Pulumi\.dev\.yaml to Pulumi\.missing\.yaml/);
     }
   });
 
@@ -110,7 +113,7 @@ describe("command line", function () {
     assert.match(err, /^\nerror: Pulumi\.wrong\.yaml is not valid:\n/);
     for (const path of ["image", "allowedCidrs.0", "externalNetwork", "controlPlane", "workers"])
       assert.match(err, new RegExp(`^ +cluster\\.${path.replace(".", "\\.")}: `, "m"));
-    assert.match(err, /nothing was changed\.\n$/);
+    assert.match(err, /nothing was changed\.\n {2}INVALID_CONFIG: [^\n]+\n$/);
   });
 
   it("reports the position of a YAML error in the stack file", async () => {

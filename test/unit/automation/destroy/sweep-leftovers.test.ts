@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { sweepLeftovers } from "../../../../automation/destroy/sweep-leftovers.js";
+import {
+  sweepLeftovers,
+  type SweepOptions,
+} from "../../../../automation/destroy/sweep-leftovers.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { projectOfEach } from "../../../support/cloud/empty-project.js";
 
@@ -8,15 +11,25 @@ describe("sweepLeftovers", () => {
   const run = async (owned: readonly string[] = [], retained: readonly string[] = []) =>
     sweepLeftovers({
       cloud: await cloud.connect(),
+      underLock,
       identities: new Set(["0123456789ab"]),
       owned: new Set([...owned, ...retained]),
       retained: new Set(retained),
       interval: 1,
     });
+  let locked: number;
+  beforeEach(() => {
+    locked = 0;
+  });
+  const underLock: SweepOptions["underLock"] = async (work) => {
+    locked += 1;
+    await work({ signal: new AbortController().signal, cloud: () => cloud.connect() });
+  };
   const balancer = { id: "l", name: "kube_service_dev-0123456789ab_a_b" };
 
   it("deletes nothing after a clean destroy and lists each kind once", async () => {
     assert.deepEqual(await run(["gone"]), { deleted: [], kept: [] });
+    assert.equal(locked, 0);
     const asked = cloud.seen.map(({ path }) => path).filter((path) => !path.endsWith("/tokens"));
     assert.equal(asked.length, new Set(asked).size, "each is asked once");
     assert.ok(cloud.seen.every(({ method, path }) => method === "GET" || path.endsWith("/tokens")));
@@ -35,6 +48,7 @@ describe("sweepLeftovers", () => {
       (await run()).deleted.map(({ id }) => id),
       ["l"],
     );
+    assert.equal(locked, 1);
     // One request before the deletion, one to verify it, and one at the end.
     const looks = cloud.seen.filter(({ method, path }) =>
       `${method} ${path}`.startsWith("GET /load-balancer"),
@@ -64,7 +78,7 @@ describe("sweepLeftovers", () => {
     assert.deepEqual([kept.map(({ id }) => id), hidden], [["v"], ["load balancer"]]);
   });
 
-  it("leaves foreign objects alone, whatever their names", async () => {
+  it("leaves foreign objects with any name alone", async () => {
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "f", name: "dev-0" }] } });
     assert.deepEqual(await run(["s"]), { deleted: [], kept: [] });
   });
@@ -84,12 +98,12 @@ describe("sweepLeftovers", () => {
     assert.ok(cloud.seen.every(({ method }) => method !== "DELETE"));
   });
 
-  it("leaves objects without identities alone, whatever the state holds", async () => {
+  it("leaves objects without identities alone, with any state", async () => {
     const tags = ["stackadm-cluster=old"];
     cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "old", tags }] } });
     const connected = await cloud.connect();
     const [owned, retained] = [new Set<string>(), new Set<string>()];
-    const none = { cloud: connected, identities: new Set([""]), owned, retained };
+    const none = { cloud: connected, underLock, identities: new Set([""]), owned, retained };
     assert.deepEqual(await sweepLeftovers(none), { deleted: [], kept: [] });
   });
 
@@ -146,15 +160,6 @@ describe("sweepLeftovers", () => {
         [undefined, true],
       );
     });
-
-    it("suggests a command with `--volumes` if a volume is not deleted", async () => {
-      cloud.on("DELETE /volumev3/volumes/original", { status: 404 });
-      await assert.rejects(
-        run(["original"]),
-        (error: unknown) =>
-          error instanceof Failure && / 0123456789ab --delete --volumes`/.test(error.hint),
-      );
-    });
   });
 
   it("keeps a retained object without a mark", async () => {
@@ -172,17 +177,50 @@ describe("sweepLeftovers", () => {
     await assert.rejects(
       run(["n"]),
       (error: unknown) =>
-        error instanceof Failure && /^Delete those without it by hand, .*: n\.$/.test(error.hint),
+        error instanceof Failure &&
+        /^Delete those without the cluster's identity by hand, by ID: n\. Run the same/.test(
+          error.hint,
+        ),
     );
   });
 
-  it("reports the command that continues after a stop, because the state no longer exists", async () => {
+  it("marks a retained object of the cluster once, and warns if the cloud refuses", async () => {
+    const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
+    let network = { id: "n", name: "dev", tags };
+    cloud.on("GET /network/networks", () => ({ body: { networks: [network] } }));
+    const route = "PUT /network/networks/n/tags/stackadm-kept%3Dretained";
+    cloud.on(route, { status: 403, body: {} });
+    const refused: string[] = [];
+    const options = {
+      cloud: await cloud.connect(),
+      underLock,
+      identities: new Set(["0123456789ab"]),
+      owned: new Set<string>(),
+      retained: new Set(["n"]),
+      onUnmarked: ({ id }: { id: string }) => void refused.push(id),
+    };
+    await sweepLeftovers(options);
+    assert.deepEqual([refused, locked], [["n"], 1]);
+    cloud.on(route, () => {
+      network = { ...network, tags: [...tags, "stackadm-kept=retained"] };
+      return { status: 201 };
+    });
+    await sweepLeftovers(options);
+    const { kept } = await sweepLeftovers(options);
+    assert.deepEqual([refused, locked], [["n"], 2]);
+    assert.deepEqual(
+      kept.map(({ id, retained }) => ({ id, retained })),
+      [{ id: "n", retained: true }],
+    );
+  });
+
+  it("advises to run the same command again, because the state still has the identity", async () => {
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { body: { loadbalancers: [balancer] } });
     cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 404 });
     await assert.rejects(
       run(),
       (error: unknown) =>
-        error instanceof Failure && /orphans --identity 0123456789ab --delete/.test(error.hint),
+        error instanceof Failure && error.hint === "Run the same command again: it continues here.",
     );
   });
 });

@@ -50,7 +50,7 @@ describe("interrupted scripts", () => {
     const unfinished = new InterruptedScripts("up");
     const says = (reason: string): void => {
       const text = `Process exited with status 1: running "sudo":\nreason: ${reason}`;
-      unfinished.take({ type: "message", at: 0, urn, severity: "error", text });
+      unfinished.processEvent({ type: "message", at: 0, urn, severity: "error", text });
     };
     says("the disk is full");
     assert.deepEqual([...unfinished.urns], []);

@@ -30,7 +30,7 @@ class World {
   });
 
   take(...events: readonly DecodedEngineEvent[]): this {
-    for (const event of events) this.watch.take(event);
+    for (const event of events) this.watch.processEvent(event);
     return this;
   }
 
@@ -38,7 +38,7 @@ class World {
   pass(seconds: number): this {
     for (let second = 0; second < seconds; second += 1) {
       this.now += 1000;
-      this.watch.tick();
+      this.watch.checkProgram();
     }
     return this;
   }

@@ -120,11 +120,11 @@ describe("readClusterSpec", () => {
     const wrong: readonly [credential: object, sentence: RegExp][] = [
       [{ id: "i" }, /credential\.secret: is missing; write the secret/],
       [{ secret }, /credential\.id: is missing; write the ID/],
-      [{ id: "i", secret, generation: 1 }, /credential\.generation: is of the credential that/],
-      [{ id: "i", secret, roles: ["member"] }, /credential\.roles: is of the credential that/],
+      [{ id: "i", secret, generation: 1 }, /credential\.generation: is for the credential that/],
+      [{ id: "i", secret, roles: ["member"] }, /credential\.roles: is for the credential that/],
       [{ expiresAt: "tomorrow" }, /credential\.expiresAt: "tomorrow" is not a moment; write/],
       [{ roles: [] }, /credential\.roles: is empty; write a list of roles/],
-      [{ id: "i", secret, accessRules: ["controllers"] }, /credential\.accessRules: is of the/],
+      [{ id: "i", secret, accessRules: ["controllers"] }, /credential\.accessRules: is for the/],
       // Keystone treats an empty list as no list.
       [rules(), /credential\.accessRules: is empty; write a list of access rules, or/],
       [rules("all"), /accessRules\.0: "all" is no access rule; write controllers, or/],

@@ -28,7 +28,7 @@ describe("UnconfirmedCreates", () => {
   });
   const left = (...events: readonly DecodedEngineEvent[]): string[] => {
     const creates = new UnconfirmedCreates();
-    for (const event of events) creates.take(event);
+    for (const event of events) creates.processEvent(event);
     return creates.creates().map(({ operation }) => operation.resource.urn);
   };
   /**
@@ -115,7 +115,7 @@ describe("UnconfirmedCreates", () => {
 
   it("returns the inputs by which the object can be found", () => {
     const creates = new UnconfirmedCreates();
-    creates.take(failed(network));
+    creates.processEvent(failed(network));
     assert.deepEqual(creates.creates()[0]?.operation.resource.inputs, { name: "dev" });
   });
 });

@@ -34,7 +34,7 @@ function warnings(controlPlanes: string, etcd = "", workers = ""): string[] {
 }
 
 describe("findSharedHostWarnings", () => {
-  it("returns nothing if control planes and etcd are on separate hosts, wherever the workers are", () => {
+  it("returns nothing if control planes and etcd are on separate hosts, with workers on any host", () => {
     for (const hosts of ["a", "abc", "abcde"]) assert.deepEqual(warnings(hosts, "abc", "aaa"), []);
   });
 

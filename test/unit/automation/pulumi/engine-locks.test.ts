@@ -13,6 +13,7 @@ import {
   readStackLocks,
   type StackLock,
 } from "../../../../automation/pulumi/engine-locks.js";
+import { readProcessName } from "../../../../base/process-identity.js";
 import { parseBackendDirectory } from "../../../../automation/pulumi/backend.js";
 
 describe("stack locks", () => {
@@ -73,6 +74,23 @@ describe("stack locks", () => {
     assert.equal(isHolderRunning(only()), false);
     removeLock(only());
     assert.ok(!existsSync(file) && !existsSync(`${file}.attrs`));
+  });
+
+  it("count as held while an engine with the holder's process ID runs, also without /proc", async () => {
+    const link = join(root, "pulumi");
+    symlinkSync("/bin/sleep", link);
+    const engine = spawn(link, ["30"]);
+    await once(engine, "spawn");
+    put(engine.pid ?? 0);
+    const withoutProc = (pid: number): string | undefined => readProcessName(pid, root);
+    assert.equal(isHolderRunning(only(), withoutProc), true);
+    engine.kill("SIGKILL");
+    await once(engine, "exit");
+    assert.equal(isHolderRunning(only(), withoutProc), false);
+    assert.equal(
+      isHolderRunning(only(), () => "/opt/homebrew/bin/pulumi"),
+      true,
+    );
   });
 
   it("are parsed from the engine's message if the backend is not a directory, without duplicates", () => {

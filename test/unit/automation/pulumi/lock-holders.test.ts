@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { LockHolder } from "../../../../automation/pulumi/engine-locks.js";
 import {
   deleteEngineNotes,
@@ -13,8 +21,8 @@ import {
   readEngineNotes,
   isHolderDead,
   type EngineNote,
-  type ObservationPlace,
 } from "../../../../automation/pulumi/lock-holders.js";
+import { readPidScope, type ObservationPlace } from "../../../../base/process-identity.js";
 import { runPulumi } from "../../../../automation/pulumi/stack-state.js";
 
 describe("engine notes", () => {
@@ -79,7 +87,7 @@ describe("engine notes", () => {
       holder((pid ?? 0) + 1),
       holder(pid, at(0), "elsewhere"),
       holder(pid, at(-60_000)),
-      holder(pid, at(600_000)),
+      holder(pid, at(60_000)),
     ])
       assert.equal(isHolderDead(readEngineNotes(directory), other), false, JSON.stringify(other));
     // The engine records when it took the lock, with a precision of one second.
@@ -87,14 +95,49 @@ describe("engine notes", () => {
     assert.equal(isHolderDead(readEngineNotes(directory), holder(pid, second)), true);
   });
 
+  it("prove the death of an engine that took its lock late, as long as it was seen alive", () => {
+    const late = (seen: number): EngineNote[] => [
+      { ...described, host: hostname(), at: 1_000_000, seen, place: { boot: "b", namespace: "n" } },
+    ];
+    const here = { place: { boot: "b", namespace: "n" }, host: hostname(), booted: 0 };
+    const lock = holder(described.pid, new Date(1_020_000));
+    assert.equal(isHolderDead(late(1_000_000), lock, here), false);
+    assert.equal(isHolderDead(late(1_019_000), lock, here), true);
+  });
+
+  it("have a heartbeat until the engine ends", async () => {
+    const engine = await start();
+    recordEngine(directory, engine.pid ?? 0);
+    const { at, seen } = only();
+    assert.ok(seen - at < 1_000);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    assert.ok(only().seen > at + 1_000);
+    await end(engine);
+    const last = only().seen;
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    assert.equal(only().seen, last);
+  }).timeout(20_000);
+
+  it("are kept apart if engines of two containers have the same PID and start time", async () => {
+    const engine = await start();
+    const forget = recordEngine(directory, engine.pid ?? 0);
+    recordEngine(directory, engine.pid ?? 0);
+    assert.equal(readEngineNotes(directory).length, 2);
+    forget();
+    assert.equal(only().pid, engine.pid);
+  });
+
+  /** Note about an engine that does not exist. */
+  const described = { token: "note", pid: 2 ** 30, started: "1" };
+
   describe("after a reboot", () => {
     const outside = "pid:[4026531836]";
     const machine = "0123456789abcdef0123456789abcdef";
     const note: EngineNote = {
-      pid: 1,
-      started: "1",
+      ...described,
       host: "here",
       at: 1_000_000,
+      seen: 1_000_000,
       place: { boot: "first", namespace: outside, machine },
     };
     const place = { boot: "second", namespace: outside, machine };
@@ -102,7 +145,7 @@ describe("engine notes", () => {
 
     it("prove that every engine of this machine has ended", () => {
       assert.equal(hasEngineEnded(note, here), true);
-      const lock = { pid: 1, user: "me", host: "here", since: new Date(note.at + 1_000) };
+      const lock = { pid: note.pid, user: "me", host: "here", since: new Date(note.at + 1_000) };
       assert.equal(isHolderDead([note], lock, here), true);
     });
 
@@ -122,7 +165,7 @@ describe("engine notes", () => {
         ["it in a container", { ...note, place: { ...note.place, namespace: inside } }, here],
         ["another name", note, { ...here, host: "copy" }],
         ["it began after the boot", note, { ...here, booted: 500_000 }],
-        ["nobody knows where we are", note, { ...here, place: undefined }],
+        ["an unknown place", note, { ...here, place: undefined }],
       ];
       for (const [what, noted, at] of cases) assert.equal(hasEngineEnded(noted, at), false, what);
     });
@@ -144,7 +187,9 @@ describe("engine notes", () => {
     forget();
     await start(engine);
     assert.deepEqual(
-      readEngineNotes(directory).map(({ pid }) => pid),
+      readEngineNotes(directory)
+        .map(({ pid }) => pid)
+        .toSorted(),
       [running, killed].map(({ pid }) => pid).toSorted(),
     );
   });
@@ -158,9 +203,9 @@ describe("engine notes", () => {
     });
     const seen = (): string => readFileSync(join(directory, "seen"), "utf8");
     await runPulumi(access("true"), ["stack", "import"], { locks: true });
-    assert.match(seen(), /^\d+-\d+\.json\n$/);
+    assert.match(seen(), /^[0-9a-f-]{36}\.json\n$/);
     await runPulumi(access("true"), ["stack", "export"]);
-    assert.match(seen(), /^\d+-\d+\.json\n$/);
+    assert.match(seen(), /^[0-9a-f-]{36}\.json\n$/);
     assert.deepEqual(readEngineNotes(directory), []);
     await assert.rejects(runPulumi(access("kill -9 $$"), ["stack", "import"], { locks: true }));
     assert.equal(hasEngineEnded(only()), true);
@@ -173,5 +218,19 @@ describe("engine notes", () => {
     writeFileSync(join(directory, "engines", "half-written.json"), "{");
     deleteEngineNotes(directory);
     assert.equal(only().pid, other.pid);
+  });
+
+  it("of another container are kept while its engine may be about to take the lock", () => {
+    const place = { ...readPidScope(), namespace: "pid:[1]" };
+    const note = { ...described, host: hostname(), at: Date.now(), place };
+    const file = join(directory, "engines", "note.json");
+    mkdirSync(dirname(file));
+    writeFileSync(file, JSON.stringify(note));
+    deleteEngineNotes(directory);
+    assert.equal(only().token, "note");
+    writeFileSync(file, JSON.stringify({ ...note, at: 0 }));
+    utimesSync(file, new Date(0), new Date(0));
+    deleteEngineNotes(directory);
+    assert.deepEqual(readEngineNotes(directory), []);
   });
 });

@@ -121,11 +121,11 @@ describe("findResourcePhase", () => {
     ["control plane", `${cluster}$stackadm:endpoint:New$${remote}`, "keepalived"],
     ["samples", `my:index:Platform$${cluster}$stackadm:addons:Samples$kubernetes:core/v1:Pod`, "p"],
     [undefined, "pulumi:pulumi:Stack", "stackadm-dev"],
-    [undefined, "kubernetes:core/v1:Namespace", "somebody-elses"],
-    [undefined, "my:index:Platform$command:remote:Command", "somebody-elses-prepare"],
+    [undefined, "kubernetes:core/v1:Namespace", "foreign"],
+    [undefined, "my:index:Platform$command:remote:Command", "foreign-prepare"],
     [undefined, `${cluster}$pulumi:providers:kubernetes`, "dev-addons-provider"],
     [undefined, "pulumi:providers:openstack", "default_3_15_2"],
-    [undefined, "random:index:Pet", "somebody-elses"],
+    [undefined, "random:index:Pet", "foreign"],
   ];
   for (const [phase, chain, name] of table)
     it(`returns ${phase ?? "none"} for ${getShortType(chain)} ${name}`, () => {

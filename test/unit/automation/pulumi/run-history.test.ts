@@ -76,7 +76,7 @@ describe("findUnrecordedRunPeriods", () => {
     assert.deepEqual(before, [atMost(5, 7)], "that one was recorded, and another's was not");
     const ended = { from: hour(6), to: hour(6) + 1 };
     const copied = findUnrecordedRunPeriods({ ...runs, begun: ended }, state(7));
-    assert.deepEqual(copied, [atMost(5, 7)], "it came to its end: it is not the one");
+    assert.deepEqual(copied, [atMost(5, 7)], "the run ended, so it is not the one");
   });
 
   it("returns only the upper bound if a later run failed and kept the pending create", () => {

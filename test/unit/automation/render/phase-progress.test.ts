@@ -36,7 +36,7 @@ describe("PhaseView", () => {
   const view = (direction: "up" | "destroy" = "up") => {
     const phases = new PhaseView({ progress, direction, redactor });
     return {
-      take: (event: Parameters<PhaseView["take"]>[0]) => phases.take(event, now),
+      take: (event: Parameters<PhaseView["processEvent"]>[0]) => phases.processEvent(event, now),
       finish: (failed: boolean) => {
         phases.finish(failed);
       },

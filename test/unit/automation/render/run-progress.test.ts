@@ -32,7 +32,7 @@ describe("RunView", () => {
     for (const body of events) {
       seconds += 1;
       const at = new Date(seconds * 1000).toISOString();
-      shown.take({
+      shown.processEvent({
         v: 1,
         operation: "id",
         n: seconds,

@@ -116,7 +116,11 @@ describe("undoPendingCreates", () => {
   let undone: readonly string[] = [];
   /** Undoes the pending operations, and writes the state as under the stack's lock. */
   const edit = (meanwhile = (): void => undefined) => {
-    const hold: StackOperation["hold"] = (work) => work(new AbortController().signal);
+    const hold: StackOperation["hold"] = (work) =>
+      work({
+        signal: new AbortController().signal,
+        cloud: () => connectCloud({ env: cloud.environment(), patience: inNoTime }),
+      });
     return editUnderLock({ access: access(), hold }, async () => {
       const { state, cleared } = await undo();
       meanwhile();
@@ -232,7 +236,7 @@ describe("undoPendingCreates", () => {
     const owners = ["router_centralized_snat", "router_interface_distributed", "router_interface"];
     const ports = owners.map((id) => ({ id, created_at: during, device_owner: `network:${id}` }));
     cloud.on("GET /network/ports", { body: { ports } });
-    cloud.on("PUT /network/routers/router/remove_router_interface", { status: 404, body: {} });
+    cloud.on("PUT /network/routers/router/remove_router_interface", { status: 404 });
     await run();
     const taken = cloud.seen.filter(({ method }) => method === "PUT").map(({ body }) => body);
     assert.deepEqual(taken, [{ port_id: owners[1] }, { port_id: owners[2] }]);
@@ -262,7 +266,7 @@ describe("undoPendingCreates", () => {
         ],
       },
     });
-    cloud.on("DELETE /network/security-group-rules/1", { status: 404, body: {} });
+    cloud.on("DELETE /network/security-group-rules/1", { status: 404 });
     await run();
     assert.deepEqual(written(), ["DELETE /network/security-group-rules/1"]);
   });

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import {
   findCriticalPath,
-  Spans,
+  SpanCollector,
   createTimelineRows,
   type Span,
 } from "../../../../automation/timeline/critical-path.js";
@@ -93,7 +93,7 @@ describe("findCriticalPath", () => {
   });
 });
 
-describe("Spans", () => {
+describe("SpanCollector", () => {
   const change = (name: string, operation = "create") => ({
     urn: urn(name),
     name,
@@ -103,13 +103,19 @@ describe("Spans", () => {
   });
 
   it("returns one span per finished operation of a resource", () => {
-    const spans = new Spans();
-    spans.take({ type: "started", at: 0, change: change("a", "create-replacement") }, 5);
-    spans.take({ type: "started", at: 0, change: change("b") }, 6);
-    spans.take({ type: "finished", at: 0, id: "1", change: change("a", "create-replacement") }, 9);
-    spans.take({ type: "started", at: 0, change: change("a", "delete-replaced") }, 10);
-    spans.take({ type: "finished", at: 0, id: "1", change: change("a", "delete-replaced") }, 12);
-    spans.take({ type: "failed", at: 0, change: change("b") }, 13);
+    const spans = new SpanCollector();
+    spans.processEvent({ type: "started", at: 0, change: change("a", "create-replacement") }, 5);
+    spans.processEvent({ type: "started", at: 0, change: change("b") }, 6);
+    spans.processEvent(
+      { type: "finished", at: 0, id: "1", change: change("a", "create-replacement") },
+      9,
+    );
+    spans.processEvent({ type: "started", at: 0, change: change("a", "delete-replaced") }, 10);
+    spans.processEvent(
+      { type: "finished", at: 0, id: "1", change: change("a", "delete-replaced") },
+      12,
+    );
+    spans.processEvent({ type: "failed", at: 0, change: change("b") }, 13);
     assert.deepEqual(spans.all(), [
       span("a", 5, 9, "create-replacement"),
       span("a", 10, 12, "delete-replaced"),

@@ -146,7 +146,7 @@ describe("find-programs", () => {
 
 describe("pluginVersions", () => {
   for (const [name, version] of Object.entries(pluginVersions)) {
-    // The program asks for a version of its own (test/graph/pulumi/openstack-plugin.test.ts).
+    // The program asks for its own version (test/graph/pulumi/openstack-plugin.test.ts).
     if (name === "openstack") continue;
     it(`contains the plugin version that @pulumi/${name} requests from the engine`, () => {
       const file = require.resolve(`@pulumi/${name}/package.json`);

@@ -158,7 +158,7 @@ describe("ensureToolchain", () => {
     engine(engineVersion);
     install();
     await refused(
-      /^The official pulumi-language-nodejs .* is not installed: it is neither on PATH nor beside /,
+      /^The official pulumi-language-nodejs .* is not installed: it is neither on PATH nor next to /,
     );
     const told = await ensure(silentProgress, { STACKADM_STAND_INS: "1" }).then(
       ({ pieces }) => pieces[1]?.origin,

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { stringify } from "yaml";
+import { findApiProblem } from "../../../../automation/verify/find-api-problem.js";
 import { KubernetesApi, readKubeAccess } from "../../../../automation/verify/kubernetes-client.js";
 import { readNodes } from "../../../../automation/verify/read-nodes.js";
+import { Authority } from "../../openstack/support/authority.js";
 
 const encode = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -90,6 +93,32 @@ describe("KubernetesApi", () => {
     assert.deepEqual(await api.get("/api/v1/pods"), { items: [] });
     assert.equal(await api.get("/api/v1/nothing"), undefined);
     assert.equal(asked[0]?.headers.authorization, "Bearer t");
+  });
+
+  it("distinguishes a certificate of another authority from an API that does not answer", async () => {
+    const authority = await Authority.found();
+    const tls = createTlsServer(await authority.sign("api"), (_request, response) => {
+      response.end("ok");
+    });
+    try {
+      await new Promise<void>((ready) => {
+        tls.listen(0, "127.0.0.1", ready);
+      });
+      const { port } = tls.address() as AddressInfo;
+      const other = new KubernetesApi({ server: `https://127.0.0.1:${port}` });
+      assert.equal((await findApiProblem(other))?.code, "KUBERNETES_UNTRUSTED");
+      const right = new KubernetesApi({
+        server: `https://127.0.0.1:${port}`,
+        ca: authority.read("ca.pem"),
+      });
+      assert.equal((await right.send("GET", "/readyz")).body, "ok");
+    } finally {
+      tls.closeAllConnections();
+      tls.close();
+      authority.remove();
+    }
+    const nobody = new KubernetesApi({ server: "https://127.0.0.1:1" });
+    assert.equal((await findApiProblem(nobody))?.code, "KUBERNETES_UNREACHABLE");
   });
 
   it("reports path and status of a refusal", async () => {

@@ -61,7 +61,7 @@ describe("readNodes", () => {
       assert.equal(await of(other), undefined, other);
   });
 
-  it("sorts control planes first, then by name, whatever the API's order", async () => {
+  it("sorts control planes first, then by name, with any order of the API", async () => {
     const all = [
       node("c", { labels: { [role]: "" } }),
       node("a", { labels: { "stackadm.io/pool": "general" } }),

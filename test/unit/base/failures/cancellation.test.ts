@@ -17,7 +17,7 @@ describe("convertAbortError", () => {
       for (const given of [signal, undefined]) assert.equal(convertAbortError(error, given), error);
   });
 
-  it("returns CANCELLED after a cancellation, whatever the interrupted work threw", () => {
+  it("returns CANCELLED after a cancellation, with any error of the interrupted work", () => {
     for (const error of [stopped.reason, new Failure("CLOUD_UNREACHABLE", "x"), "just text"]) {
       const found = convertAbortError(error, stopped);
       assert.ok(found instanceof Failure);

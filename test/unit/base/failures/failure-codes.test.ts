@@ -39,6 +39,11 @@ describe("table of failures", () => {
       assert.match(getFailureRow(code).hint, /^([A-Z]|`).{10,}\.$/, code);
   });
 
+  it("has no hint that deletes a cluster, because a text proves no loss", () => {
+    for (const code of nonEmpty(failureCodes))
+      assert.doesNotMatch(getFailureRow(code).hint, /--abandon|`stackadm destroy/, code);
+  });
+
   it("contains each sentence once", () => {
     const sentences = failureCodes.map((code) => getFailureRow(code).sentence);
     assert.equal(new Set(sentences).size, sentences.length);

@@ -38,7 +38,7 @@ describe("toFailure", () => {
       assert.equal(known.exitCode, exitCode);
     });
 
-  it("returns CANCELLED after Ctrl-C, whatever the interrupted work threw", () => {
+  it("returns CANCELLED after Ctrl-C, with any error of the interrupted work", () => {
     const known = toFailure(new Error("aborted"), AbortSignal.abort());
     assert.equal(known.code, "CANCELLED");
     assert.equal(known.exitCode, 130);
@@ -77,6 +77,12 @@ describe("toFailure", () => {
     assert.match(formatFailure(error, toFailure(error), debug), /\n {4}at .*session\.test\.ts/);
     const known = new Failure("FAILED", "x", "y");
     assert.equal(formatFailure(known, toFailure(known), debug), "error: x\n  y");
+  });
+
+  it("shows the code of a failure, and the place of the code on the page of failure codes", () => {
+    const known = new Failure("STACK_LOCKED", "x", "y");
+    const [, , line = ""] = formatFailure(known, toFailure(known), {}).split("\n");
+    assert.equal(line, "  STACK_LOCKED: docs/reference/failures.md#stack_locked");
   });
 
   it("keeps sentence and hint", () => {

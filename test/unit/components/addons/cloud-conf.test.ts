@@ -114,7 +114,7 @@ describe("addons/cloud-conf", () => {
     assert.equal(parsed["LoadBalancer"]["lb-provider"], "ovn");
   });
 
-  it("reproduces every value, whatever characters a secret contains", () => {
+  it("reproduces every value, with any characters in a secret", () => {
     fc.assert(
       fc.property(carried, carried, (secret, region) => {
         const text = renderCloudConf({
@@ -132,7 +132,7 @@ describe("addons/cloud-conf", () => {
     );
   });
 
-  it("reproduces every user, whatever characters name and password contain", () => {
+  it("reproduces every user, with any characters in name and password", () => {
     const user = fc.record({ username: carried, userDomainName: carried, password: carried });
     fc.assert(
       fc.property(user, ({ username, userDomainName, password }) => {

@@ -129,7 +129,7 @@ describe("refused cloud.conf settings", () => {
 
   it("include values of another type", () => {
     assert.deepEqual(problems({ blockStorage: { nodeVolumeAttachLimit: 300 } }), [
-      "cluster.blockStorage.nodeVolumeAttachLimit: is more than Cinder CSI knows; write at most 256",
+      "cluster.blockStorage.nodeVolumeAttachLimit: is more than Cinder CSI accepts; write at most 256",
     ]);
     const [found] = problems({ loadBalancer: { monitorDelay: "5" } });
     assert.equal(

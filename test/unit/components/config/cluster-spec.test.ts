@@ -23,7 +23,7 @@ const problems = (args: unknown): string[] => {
 };
 
 describe("parseClusterSpec", () => {
-  it("requires six values besides name and login key, and has defaults for all others", () => {
+  it("requires six values in addition to name and login key, and has defaults for all others", () => {
     const { kubernetes, network, storageClasses, samples, zones, protect } = spec();
     assert.equal(kubernetes.version, "1.36.3");
     assert.deepEqual(network, {

@@ -16,12 +16,12 @@ describe("findFrozenValueChanges", () => {
       {
         path: "cluster.network.pods",
         message:
-          "10.244.0.0/16 cannot become 10.250.0.0/16 while the cluster lives; write 10.244.0.0/16 again, or destroy the cluster and create it again",
+          "10.244.0.0/16 cannot become 10.250.0.0/16 while the cluster exists; write 10.244.0.0/16 again, or destroy the cluster and create it again",
       },
       {
         path: "cluster.podNetwork",
         message:
-          "kube-router cannot become flannel while the cluster lives; write kube-router again, or destroy the cluster and create it again",
+          "kube-router cannot become flannel while the cluster exists; write kube-router again, or destroy the cluster and create it again",
       },
     ]);
   });

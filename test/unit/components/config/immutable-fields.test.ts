@@ -189,7 +189,7 @@ describe("frozen values of a cluster", () => {
   for (const [path, sentence] of [
     [
       "operator.caCertificate",
-      /this run knows none: .*as `cacert` in clouds\.yaml or as OS_CACERT, and where a public/,
+      /this run has none: .*as `cacert` in clouds\.yaml or as OS_CACERT; if the cloud now/,
     ],
     [
       "operator.clientCertificate",

@@ -39,7 +39,7 @@ describe("deleteFailedLoadBalancers", () => {
       return { status: 204 };
     });
     assert.deepEqual(await clear(), [
-      "Octavia could not make the load balancer dev-api (failed, ERROR); it was deleted.",
+      "Octavia could not create the load balancer dev-api (failed, ERROR); it was deleted.",
     ]);
     assert.deepEqual(deleted(), ["/load-balancer/lbaas/loadbalancers/failed?cascade=true"]);
   });
@@ -47,7 +47,7 @@ describe("deleteFailedLoadBalancers", () => {
   it("keeps a failed balancer with listeners, because it is in use and the state is outdated", async () => {
     const listeners = [{ id: "listener" }];
     left = [{ id: "failed", name: "dev-api", tags: getClusterTags(mark), listeners }];
-    await assert.rejects(clear(), /dev-api.*has listeners, but the state does not hold it/);
+    await assert.rejects(clear(), /dev-api.*has listeners, but it is not in the state/);
     assert.deepEqual(deleted(), []);
   });
 

@@ -241,14 +241,14 @@ describe("component configuration", () => {
     };
     const path = "cluster.kubernetes.apiServer.extraArgs";
     assert.deepEqual(messages({ apiServer: { extraArgs } }), [
-      `${path}.service-cluster-ip-range: follows an argument; write network.services instead`,
-      `${path}.oidc-issuer-url: follows an argument; write kubernetes.oidc instead`,
-      `${path}.audit-log-path: follows an argument; write kubernetes.audit instead`,
+      `${path}.service-cluster-ip-range: comes from another setting; write network.services instead`,
+      `${path}.oidc-issuer-url: comes from another setting; write kubernetes.oidc instead`,
+      `${path}.audit-log-path: comes from another setting; write kubernetes.audit instead`,
       `${path}.advertise-address: is the machine's own address; leave it out`,
       `${path}.--v: is not the name of a flag; write it without dashes before it, in small letters`,
     ]);
     assert.deepEqual(messages({ controllerManager: { extraArgs: { "cluster-cidr": "x" } } }), [
-      "cluster.kubernetes.controllerManager.extraArgs.cluster-cidr: follows an argument; write network.pods instead",
+      "cluster.kubernetes.controllerManager.extraArgs.cluster-cidr: comes from another setting; write network.pods instead",
     ]);
     assert.deepEqual(messages({ kubelet: { staticPodPath: "/x" }, kubeProxy: { kind: "x" } }), [
       "cluster.kubernetes.kubelet.staticPodPath: is where the control plane's pods are; leave it out",

@@ -6,13 +6,15 @@ import { awaitOutput } from "../../../../components/pulumi/await-output.js";
 const worker = (name: string, generation: number) =>
   ({ role: "worker", name, generation }) as const;
 
-describe("Rollout.next", () => {
+describe("Rollout.addMachine", () => {
   const existing = Promise.resolve(new Map([0, 1, 2].map((n) => [`m${String(n)}`, "0"])));
   const turns = (...joined: readonly pulumi.Output<string>[]): pulumi.Output<number>[] => {
     const order = new Rollout(existing);
-    const all = ["m0", "m1", "m2"].map((machine) => pulumi.output(order.next(worker(machine, 1))));
+    const all = ["m0", "m1", "m2"].map((machine) =>
+      pulumi.output(order.addMachine(worker(machine, 1))),
+    );
     joined.forEach((output, position) => {
-      order.done(`m${String(position)}`, output);
+      order.setDoneOutput(`m${String(position)}`, output);
     });
     return all;
   };
@@ -35,7 +37,7 @@ describe("Rollout.next", () => {
   });
 });
 
-describe("Rollout.inTurn", () => {
+describe("Rollout.delayUntilTurn", () => {
   const made = (...machines: readonly string[]) =>
     new Rollout(Promise.resolve(new Map(machines.map((name) => [name, "0"]))));
   /** Returns the order in which the machines got their turn. */
@@ -50,12 +52,12 @@ describe("Rollout.inTurn", () => {
       return machine;
     };
     const joins = machines.map(([machine, wanted]) => {
-      const generation = pulumi.output(order.next(worker(machine, wanted)));
-      const text = pulumi.output(order.inTurn(machine, pulumi.output("text"), first));
+      const generation = pulumi.output(order.addMachine(worker(machine, wanted)));
+      const text = pulumi.output(order.delayUntilTurn(machine, pulumi.output("text"), first));
       const joined = pulumi.output(
         Promise.all([awaitOutput(generation), awaitOutput(text)]).then(() => note(machine)),
       );
-      order.done(machine, joined);
+      order.setDoneOutput(machine, joined);
       return joined;
     });
     await Promise.all(joins.map(awaitOutput));
@@ -82,13 +84,13 @@ describe("Rollout.inTurn", () => {
 
   it("waits for no machine of a pool if the text is for a machine outside the pool", async () => {
     const order = made("control-plane-1", "m0");
-    void order.next(worker("m0", 0));
-    order.done("m0", pulumi.output(new Promise<string>(() => undefined)));
-    const text = order.inTurn("control-plane-1", "text", pulumi.output("id"));
+    void order.addMachine(worker("m0", 0));
+    order.setDoneOutput("m0", pulumi.output(new Promise<string>(() => undefined)));
+    const text = order.delayUntilTurn("control-plane-1", "text", pulumi.output("id"));
     assert.equal(await awaitOutput(pulumi.output(text)), "text");
   });
 
   it("returns an empty text at once", () => {
-    assert.equal(made("m0").inTurn("m0", "", pulumi.output("id")), "");
+    assert.equal(made("m0").delayUntilTurn("m0", "", pulumi.output("id")), "");
   });
 });

@@ -41,7 +41,7 @@ describe("retry of a script after a failure of its machine", () => {
       const proxy = { ...hop, machine: "dev-bastion-0", server: bastion };
       const connection = { ...hop, proxy };
       const reached = { ...server, serverId: pulumi.output(server.serverId), connection };
-      const { callback } = machines().examine(reached, script);
+      const { callback } = machines().createScriptErrorHook(reached, script);
       for (const error of errors)
         answers.push(
           await callback({
@@ -71,14 +71,14 @@ describe("retry of a script after a failure of its machine", () => {
 
   it("does not restart the script if the machine was stopped", async () => {
     assert.deepEqual(await told([ended], { status: "SHUTOFF" }), [
-      "The machine dev-general-0 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-general-0`.",
+      "The machine dev-general-0 does not run: Nova says SHUTOFF. Start it with `openstack server start dev-general-0`.",
       false,
     ]);
   });
 
   it("reports the jump host if it was stopped", async () => {
     const stopped =
-      "The machine dev-bastion-0 does not run: Nova says SHUTOFF. Bring it back with `openstack server start dev-bastion-0`.";
+      "The machine dev-bastion-0 does not run: Nova says SHUTOFF. Start it with `openstack server start dev-bastion-0`.";
     const silentProxy = "proxy: after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout";
     for (const error of [ended, silentProxy])
       assert.deepEqual(await told([error], { proxyStatus: "SHUTOFF" }), [stopped, false]);
@@ -93,10 +93,11 @@ describe("retry of a script after a failure of its machine", () => {
       const connection = { host: "a", user: "u", hostKey: "k", machine: "m", server: "a" };
       const reached = { ...server, serverId: pulumi.output(server.serverId), connection };
       const patience = { bootMinutes: 10, pauseSeconds: 0 };
-      const { callback } = new UnreachableServers(undefined, undefined, patience).examine(
-        reached,
-        "scripts",
-      );
+      const { callback } = new UnreachableServers(
+        undefined,
+        undefined,
+        patience,
+      ).createScriptErrorHook(reached, "scripts");
       for (const [at, error] of [
         [0, "after 30 failed attempts: dial tcp 172.29.1.60:22: i/o timeout"],
         [9, "wait: remote command exited without exit status or exit signal: running"],

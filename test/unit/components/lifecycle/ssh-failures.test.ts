@@ -14,6 +14,8 @@ describe("parseSshFailure", () => {
       "proxy: after 30 failed attempts: ssh: handshake failed: ssh: host key mismatch",
     ],
     ["unclear", "proxy: after 30 failed attempts: ssh: handshake failed: EOF"],
+    ["other", "proxy: after 30 failed attempts: ssh: handshake failed: agent: failed to sign"],
+    ["other", "proxy: after 30 failed attempts: dial unix /tmp/agent.1: connect: no such file"],
     // The proxy closed the connection after it was reached.
     ["unclear", "proxy: after 30 failed attempts: EOF"],
     ["unclear", "proxy: after 30 failed attempts: write: broken pipe"],

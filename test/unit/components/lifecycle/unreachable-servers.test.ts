@@ -38,7 +38,7 @@ describe("failed machines", () => {
       cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", {
         body: { server: found },
       });
-      return machines().judge(server, first);
+      return machines().createUnreachableFailure(server, first);
     };
     const machines = (): UnreachableServers =>
       new UnreachableServers(localContextOf(cloud.environment()), {});
@@ -76,8 +76,8 @@ describe("failed machines", () => {
     it("are not marked if no run would read the mark, because the cloud's answer comes too late", async () => {
       await judge("ACTIVE", false);
       const never = new Promise<never>(() => undefined);
-      const late = UnreachableServers.of(localContextOf(cloud.environment()), never);
-      const { sentence } = await late.judge(server, true);
+      const late = UnreachableServers.forRun(localContextOf(cloud.environment()), never);
+      const { sentence } = await late.createUnreachableFailure(server, true);
       assert.match(sentence, /raise its generation to have it replaced/);
       assert.equal(marked(), undefined);
     });
@@ -126,7 +126,7 @@ describe("failed machines", () => {
           const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
           const { callback } = new UnreachableServers(undefined, undefined, {
             bootMinutes: 10,
-          }).examine(known, "scripts");
+          }).createScriptErrorHook(known, "scripts");
           for (const [failedOperation, error] of [
             ...[["create", silent] as const, ["create", `proxy: ${silent}`] as const],
             ...[["update", silent] as const, ["create", "Process exited with status 1"] as const],
@@ -157,7 +157,7 @@ describe("failed machines", () => {
           const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
           const failed = new UnreachableServers(undefined, undefined, { bootMinutes });
           before(failed);
-          answer = await failed.examine(known, script).callback({
+          answer = await failed.createScriptErrorHook(known, script).callback({
             failedOperation: "create",
             errors: [silent],
             urn: "",
@@ -177,7 +177,7 @@ describe("failed machines", () => {
       it("stay new until a step succeeds on them; a copied file alone does not count", async () => {
         assert.equal(await tries("prepare", {}), true);
         const ran = (failed: UnreachableServers): void => {
-          failed.ran(pulumi.output("a"), pulumi.output("id"));
+          failed.recordFinishedScript(pulumi.output("a"), pulumi.output("id"));
         };
         for (const script of ["scripts", "prepare", "join"])
           assert.equal(await tries(script, {}, ran), false, script);
@@ -196,7 +196,7 @@ describe("failed machines", () => {
             const known = { machine: "m", serverId: pulumi.output("a"), connection: address };
             const patience = { bootMinutes: 10, timeoutFactor };
             const failed = new UnreachableServers(undefined, undefined, patience);
-            answer = await failed.examine(known, "join").callback({
+            answer = await failed.createScriptErrorHook(known, "join").callback({
               failedOperation: "update",
               errors: [silent],
               urn: "",
@@ -233,7 +233,7 @@ describe("failed machines", () => {
         assert.equal(code, "SERVER_STOPPED");
         assert.equal(
           sentence,
-          `The machine dev-general-0 does not run: Nova says ${status}. Bring it back with \`openstack server ${verb} dev-general-0\`.`,
+          `The machine dev-general-0 does not run: Nova says ${status}. Start it with \`openstack server ${verb} dev-general-0\`.`,
         );
         assert.equal(marked(), undefined);
       });
@@ -242,7 +242,7 @@ describe("failed machines", () => {
       assert.match((await judge("ERROR")).sentence, /never answered on SSH; the next `up` repl/);
       assert.equal(marked(), undefined);
       cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 404 });
-      const { sentence } = await machines().judge(server, true);
+      const { sentence } = await machines().createUnreachableFailure(server, true);
       assert.match(
         sentence,
         /never answered.*; `up --refresh` creates it again\. .*no longer exists/,
@@ -251,19 +251,22 @@ describe("failed machines", () => {
 
     it("are reported without a status if Nova refuses the request", async () => {
       cloud.on("GET /compute/servers/5ee5a1c4-0000-4000-8000-000000000001", { status: 403 });
-      const { sentence } = await machines().judge(server, false);
+      const { sentence } = await machines().createUnreachableFailure(server, false);
       assert.match(
         sentence,
-        /does not answer on SSH\. Nova cannot be asked about server 5ee5a1c4-0000-4000-8000-000000000001/,
+        /does not answer on SSH\. Nova does not report the server 5ee5a1c4-0000-4000-8000-000000000001/,
       );
     });
 
     it("are reported without a replacement if the program has no cloud access", async () => {
-      const { code, sentence } = await new UnreachableServers().judge(server, true);
+      const { code, sentence } = await new UnreachableServers().createUnreachableFailure(
+        server,
+        true,
+      );
       assert.equal(code, "SERVER_NEVER_BOOTED");
       assert.equal(
         sentence,
-        "The machine dev-general-0 never answered on SSH; raise its generation to have it replaced. The program was given no way to ask Nova about it.",
+        "The machine dev-general-0 never answered on SSH; raise its generation to have it replaced. The program has no access to Nova.",
       );
       assert.deepEqual(cloud.seen, []);
       assert.equal(marked(), undefined);
@@ -276,9 +279,9 @@ describe("failed machines", () => {
       "dev-general-0": { ...server, failed: true },
       "dev-general-1": { ...server, failed: false },
     });
-    assert.equal(failed.serverOf("dev-general-0"), "a");
-    assert.equal(failed.serverOf("dev-general-1"), undefined);
-    assert.equal(failed.serverOf("dev-general-2"), undefined);
-    assert.equal(new UnreachableServers().serverOf("dev-general-0"), undefined);
+    assert.equal(failed.findNeverAnsweredServer("dev-general-0"), "a");
+    assert.equal(failed.findNeverAnsweredServer("dev-general-1"), undefined);
+    assert.equal(failed.findNeverAnsweredServer("dev-general-2"), undefined);
+    assert.equal(new UnreachableServers().findNeverAnsweredServer("dev-general-0"), undefined);
   });
 });

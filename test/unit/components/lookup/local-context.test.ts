@@ -15,9 +15,9 @@ describe("localContextOf", () => {
     } finally {
       await cloud.close();
     }
-    const nobody = localContextOf({ HOME: "/nowhere" });
-    await assert.rejects(nobody.connect());
-    assert.equal(nobody.agentSocket, undefined);
+    const unconfigured = localContextOf({ HOME: "/nowhere" });
+    await assert.rejects(unconfigured.connect());
+    assert.equal(unconfigured.agentSocket, undefined);
     const { files } = localContextOf({ XDG_CACHE_HOME: "/c" });
     assert.deepEqual(files, { directory: undefined, cache: "/c/stackadm/manifests" });
   });

@@ -137,8 +137,8 @@ describe("servers of another cluster of the same name", () => {
 
   it("do not hide that a control plane or a machine of etcd is missing", async () => {
     const mine = controlPlanes(own, 0, 1);
-    const beside = await found(state(mine), ...mine, ...controlPlanes(another, 0, 1, 2));
-    const [problem] = findReplacementProblems(specWith(3, 1), existing(beside));
+    const together = await found(state(mine), ...mine, ...controlPlanes(another, 0, 1, 2));
+    const [problem] = findReplacementProblems(specWith(3, 1), existing(together));
     assert.match(problem?.message ?? "", /while there is no dev-control-plane-2; write 0 again/);
     const etcd = (identity: string, ...positions: readonly number[]) =>
       positions.map((n) => server(`${identity}-${String(n)}`, `etcd-${String(n)}`, identity));

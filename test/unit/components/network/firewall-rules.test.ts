@@ -186,7 +186,10 @@ describe("firewall rules", () => {
     assert.ok(balanced({ cloudController: { enabled: false } }), "there may be another one");
     const off = { loadBalancer: { enabled: false } };
     assert.ok(!balanced(off));
-    assert.ok(balanced({ ...off, network: { nodePorts: ["192.0.2.0/24"] } }), "one of one's own");
+    assert.ok(
+      balanced({ ...off, network: { nodePorts: ["192.0.2.0/24"] } }),
+      "the load balancer of the user",
+    );
   });
 
   it("admit nodes to pods on other nodes on any port, because masquerading uses the node's address", () => {

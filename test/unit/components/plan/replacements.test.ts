@@ -52,15 +52,15 @@ describe("replacement of control planes", () => {
 
   it("is refused for the only control plane, because the cluster would be lost", () => {
     assert.deepEqual(said({ generation: 1 }, ["0"]), [
-      `${path}: 1 would replace dev-control-plane-0, the only control plane, and the cluster would go with it; write 0 again, have 3 control planes before, or destroy the cluster and create it again`,
+      `${path}: 1 would replace dev-control-plane-0, the only control plane, and the cluster would be lost with it; write 0 again, scale to 3 control planes first, or destroy the cluster and create it again`,
     ]);
     assert.deepEqual(said({}, ["2"]).length, 1);
     const one = { nodes: { "0": { generation: 1 } } };
     assert.match(said(one, ["0"])[0] ?? "", /^cluster\.controlPlane\.nodes\.0\.generation: 1 /);
   });
 
-  it("is refused while control planes would leave in the same run or an earlier roll is unfinished", () => {
-    const sentence = `${path}: 1 would replace dev-control-plane-0, while dev-control-plane-1, dev-control-plane-2 would leave; write 0 again, or 3 as controlPlane.count until all are replaced`;
+  it("is refused while control planes would be removed in the same run or an earlier roll is unfinished", () => {
+    const sentence = `${path}: 1 would replace dev-control-plane-0, while dev-control-plane-1, dev-control-plane-2 would be removed; write 0 again, or 3 as controlPlane.count until all are replaced`;
     assert.deepEqual(said({ generation: 1 }, ["0", "0", "0"]), [sentence]);
     const broken = said({ count: 3, generation: 1 }, ["1", "0", "0", "0", "0"]);
     assert.deepEqual(
@@ -125,13 +125,13 @@ describe("replacement of etcd's machines", () => {
 
   it("is refused for the only machine, because the data would be lost", () => {
     assert.deepEqual(said({}, ["0"], etcd(1, 1), members("0")), [
-      "cluster.etcd.generation: 1 would replace dev-etcd-0, the only machine of etcd, and the cluster's data would go with it; write 0 again",
+      "cluster.etcd.generation: 1 would replace dev-etcd-0, the only machine of etcd, and the cluster's data would be lost with it; write 0 again",
     ]);
   });
 
   it("is refused together with control planes, which need etcd and may be its SSH route", () => {
     assert.deepEqual(said({ count: 3, generation: 1 }, ["0", "0", "0"], etcd(1), three), [
-      "cluster.etcd.generation: 1 would replace dev-etcd-0, while dev-control-plane-0, dev-control-plane-1, dev-control-plane-2 would be replaced in the same run; write 0 again, run `up`, and raise it in a run of its own",
+      "cluster.etcd.generation: 1 would replace dev-etcd-0, while dev-control-plane-0, dev-control-plane-1, dev-control-plane-2 would be replaced in the same run; write 0 again, run `up`, and raise it in a separate run",
     ]);
   });
 
@@ -150,14 +150,14 @@ describe("replacement of a bastion", () => {
   });
   const old = { "dev-bastion-0": "0", "dev-general-0": "0", "dev-general-1": "0" };
 
-  it("is allowed in a run of its own", () => {
+  it("is allowed in a separate run", () => {
     assert.deepEqual(said({}, ["0"], bastion(1), old), []);
   });
 
   it("is refused while other machines leave or are replaced through the bastion", () => {
     const raised = { general: { flavor: "medium", count: 2, generation: 1 } };
     assert.deepEqual(said({}, ["0"], { ...bastion(1), workers: raised }, old), [
-      "cluster.bastion.generation: 1 would replace the bastion, by which dev-general-0, dev-general-1 would be let go in the same run; write 0 again, run `up`, and raise it in a run of its own",
+      "cluster.bastion.generation: 1 would replace the bastion, through which SSH reaches dev-general-0, dev-general-1, and these would be replaced or removed in the same run; write 0 again, run `up`, and raise it in a separate run",
     ]);
     assert.equal(said({}, ["0"], bastion(1), { ...old, "dev-general-2": "0" }).length, 1);
     assert.equal(said({ count: 3, generation: 1 }, ["0", "0", "0"], bastion(1), old).length, 1);

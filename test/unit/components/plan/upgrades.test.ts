@@ -57,19 +57,19 @@ describe("upgrade of Kubernetes", () => {
   it("reports which version to write instead", () => {
     const path = "cluster.kubernetes.version";
     assert.deepEqual(said("1.36.2", { reached: "1.36.3" }), [
-      `${path}: 1.36.2 is earlier than 1.36.3, and no cluster goes back; write 1.36.3, or a later release`,
+      `${path}: 1.36.2 is earlier than 1.36.3, and a downgrade is not possible; write 1.36.3, or a later release`,
     ]);
     assert.deepEqual(said("1.35.9", { reached: "1.36.3" }), [
-      `${path}: 1.35.9 is earlier than 1.36.3, and no cluster goes back; write 1.36.3, or a later release`,
+      `${path}: 1.35.9 is earlier than 1.36.3, and a downgrade is not possible; write 1.36.3, or a later release`,
     ]);
     assert.deepEqual(said("1.36.3", { reached: "1.34.2" }), [
-      `${path}: 1.36.3 is more than one minor after 1.34.2, and none can be left out; write a release of 1.35 before`,
+      `${path}: 1.36.3 is more than one minor after 1.34.2, and no minor can be skipped; write a release of 1.35 before`,
     ]);
   });
 
   it("is refused for a cluster without a completed run, unless the version is unchanged or unknown", () => {
     assert.deepEqual(said("1.36.3", { written: "1.36.2" }), [
-      "cluster.kubernetes.version: 1.36.3 is too early for a cluster that no run of this release has brought up as a whole; write 1.36.2 again, run `up`, and change it afterwards",
+      "cluster.kubernetes.version: 1.36.3 is not possible until an `up` of this release has finished for this cluster; write 1.36.2 again, run `up`, and change it afterwards",
     ]);
     assert.deepEqual(said("1.36.3", { written: "1.36.3" }), []);
     assert.deepEqual(said("1.36.3", { written: undefined }), []);
@@ -82,7 +82,7 @@ describe("upgrade of Kubernetes", () => {
     assert.equal(said("1.36.1", before).length, 1);
   });
 
-  describe("requires a run of its own", () => {
+  describe("requires a separate run", () => {
     const three = { controlPlane: { ...smallest.controlPlane, count: 3 } };
     const servers = (...names: readonly string[]): ClusterBeforeUpgrade["existing"] =>
       new Map(names.map((name) => [`dev-${name}`, "0"]));
@@ -92,7 +92,7 @@ describe("upgrade of Kubernetes", () => {
     it("without replacements of control planes or etcd's machines", () => {
       const raised = { controlPlane: { ...three.controlPlane, generation: 1 } };
       assert.deepEqual(said("1.36.3", { reached, existing: servers(...all) }, raised), [
-        "cluster.kubernetes.version: cannot come while dev-control-plane-0, dev-control-plane-1, dev-control-plane-2 would be replaced; write the generation again in which they were made, run `up`, and raise it afterwards",
+        "cluster.kubernetes.version: cannot be installed while dev-control-plane-0, dev-control-plane-1, dev-control-plane-2 would be replaced; write the generation again in which they were made, run `up`, and raise it afterwards",
       ]);
       const etcd = { kind: "dedicated", flavor: "medium", generation: 1 } as const;
       const existing = servers("control-plane-0", "etcd-0", "etcd-1", "etcd-2");
@@ -110,7 +110,7 @@ describe("upgrade of Kubernetes", () => {
     it("without leaving control planes, and without missing ones that precede existing ones", () => {
       assert.match(
         said("1.36.3", { reached, existing: servers(...all) })[0] ?? "",
-        /while dev-control-plane-1, dev-control-plane-2 would leave; write the former count again/,
+        /while dev-control-plane-1, dev-control-plane-2 would be removed; write the former count again/,
       );
       const [, ...others] = all;
       assert.match(

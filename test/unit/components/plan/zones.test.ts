@@ -38,7 +38,7 @@ describe("zones of volumes", () => {
     );
   });
 
-  it("are left to Cinder if none is written, whatever the machine's zone", () => {
+  it("are left to Cinder if none is written, for a machine in any zone", () => {
     fc.assert(
       fc.property(fc.option(names, { nil: undefined }), (zone) => {
         assert.equal(zoneOf(undefined, zone), undefined);
@@ -46,7 +46,7 @@ describe("zones of volumes", () => {
     );
   });
 
-  it("are the group's for a machine without zones of its own", () => {
+  it("are the group's for a machine without its own zones", () => {
     const disk = { size: 1, zone: "{zone}" };
     const volumes = planMachineVolumes(
       { name: "m", zone: "a" },

@@ -188,7 +188,7 @@ describe("pod networks from a manifest", () => {
     assert.deepEqual([Network, Backend.MTU - 50], ["10.60.0.0/16", 1300]);
   });
 
-  it("use the node's own address, whatever other addresses exist", () => {
+  it("use the node's own address if other addresses exist", () => {
     const { IP, IP_AUTODETECTION_METHOD } = variablesOf(forCalico(), "calico-node");
     assert.deepEqual([IP, IP_AUTODETECTION_METHOD], ["autodetect", "kubernetes-internal-ip"]);
     const flanneld = containersOf(find(forCanal, "DaemonSet")).find(
@@ -254,7 +254,7 @@ describe("pod networks from a manifest", () => {
       assert.doesNotMatch(found.problem, /\n/);
     });
 
-  it("are pinned by digest, each at an address of its own release", () => {
+  it("are pinned by digest, each at an address of its release", () => {
     const pins = Object.values(publishedManifests);
     for (const { source, sha256 } of pins) {
       assert.match(source, /^https:\/\/[^ ]+\/v\d+\.\d+\.\d+\/[^ ]+\.yaml$/);

@@ -68,7 +68,7 @@ describe("script cache", () => {
       assert.deepEqual([...old, ...young].map(existsSync), [false, false, true, true]);
     });
 
-    it("is kept while runs use it, whatever its age", () => {
+    it("is kept at any age while runs use it", () => {
       const file = writeCachedFile(bundle);
       age(file, 40);
       writeCachedFile(bundle);

@@ -30,11 +30,11 @@ describe("credential of a cluster's controllers", () => {
 
   it("is refused for a new cluster if roles or rights are missing or its end has passed", () => {
     const free = { restricted: false, roles: ["member"] };
-    const asked = (facts: object, needs: object, lives = false): string[] =>
+    const asked = (facts: object, needs: object, exists = false): string[] =>
       checkClusterCredential(
         { ...free, ...facts },
         { makesCredential: true, ...needs },
-        { lives, now },
+        { exists, now },
       ).map(({ severity, text }) => `${severity} ${text}`);
     assert.deepEqual(asked({}, {}), []);
     assert.match(asked({ roles: ["tenant"] }, {}).join(), /^problem credential\.roles: none of/);
@@ -45,9 +45,9 @@ describe("credential of a cluster's controllers", () => {
     );
     assert.deepEqual(asked({ restricted: true, roles: [] }, { credentialRoles: ["x"] }, true), []);
     const [soon, gone] = ["2027-01-11T00:00:00Z", "2026-12-31T00:00:00Z"];
-    for (const lives of [false, true]) {
-      assert.match(asked({}, { credentialEnd: soon }, lives).join(), /^warning credential\.exp/);
-      assert.match(asked({}, { credentialEnd: gone }, lives).join(), /^problem credential\.exp/);
+    for (const exists of [false, true]) {
+      assert.match(asked({}, { credentialEnd: soon }, exists).join(), /^warning credential\.exp/);
+      assert.match(asked({}, { credentialEnd: gone }, exists).join(), /^problem credential\.exp/);
     }
     const supplied = { makesCredential: false, credentialEnd: gone };
     assert.match(asked({}, supplied).join(), /; write a new credential\.id and credential\.secret/);
@@ -55,11 +55,12 @@ describe("credential of a cluster's controllers", () => {
 
   it("is considered another user's only if Keystone answers 403", async () => {
     const answering = (status: number): CloudClient => {
+      const body = JSON.stringify({ error: { code: status, message: "no" } });
       const request = (_service: string, _method: string, path: string): Promise<unknown> => {
         assert.equal(path, "/users/me/application_credentials/one");
         return status === 200
           ? Promise.resolve({})
-          : Promise.reject(createStatusError("GET", status, ""));
+          : Promise.reject(createStatusError("GET", status, body));
       };
       return { userId: "me", request } as unknown as CloudClient;
     };

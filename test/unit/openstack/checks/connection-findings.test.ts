@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ConnectionProperties } from "../../../../openstack/auth/connection.js";
-import { checkConnection } from "../../../../openstack/checks/connection-findings.js";
+import { checkControllerConnection } from "../../../../openstack/checks/connection-findings.js";
 
 const plain: ConnectionProperties = { verify: true, certified: false, certificateEnd: undefined };
 const now = Date.parse("2027-01-01T00:00:00Z");
@@ -8,13 +8,13 @@ const texts = (
   connection: Partial<ConnectionProperties>,
   { controllersVerify = true, asksKeystone = false, authUrl = "https://k/v3" } = {},
 ): string[] =>
-  checkConnection(
+  checkControllerConnection(
     { authUrl, connection: { ...plain, ...connection } },
     { controllersVerify, asksKeystone },
     now,
   ).map(({ severity, text }) => `${severity}: ${text}`);
 
-describe("checkConnection", () => {
+describe("checkControllerConnection", () => {
   it("reports nothing for a plain connection", () => {
     assert.deepEqual(texts({}), []);
   });

@@ -47,7 +47,7 @@ describe("preflight checks of access and settings", () => {
       const cloud = await startFakeCloud();
       prepareReadyCloud(cloud);
       const path = `/identity/v3/users/${fakeUser}/application_credentials`;
-      cloud.on(`GET ${path}`, { status, body: {} });
+      cloud.on(`GET ${path}`, { status });
       const ask = async (over: object) => {
         const client = await connectCloud({ env: cloud.environment() });
         const findings = await runPreflightChecks(client, needs(over));

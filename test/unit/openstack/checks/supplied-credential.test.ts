@@ -80,7 +80,7 @@ describe("checkSuppliedCredential", () => {
 
   for (const status of [401, 404])
     it(`reports a refused credential without the secret (${String(status)})`, async () => {
-      cloud.on(tokens, { status, body: { error: { message: "Could not find it" } } });
+      cloud.on(tokens, { status, body: { error: { code: status, message: "Could not find it" } } });
       assert.deepEqual(await ask(), [
         `problem credential.id: the application credential 5d6a cannot sign in: it does not exist, credential.secret is wrong, it has expired, or its user is disabled or has lost a role; ${make}`,
       ]);
@@ -91,7 +91,7 @@ describe("checkSuppliedCredential", () => {
     await assert.rejects(ask(), (error) => error instanceof CloudError && error.status === 503);
   });
 
-  it("refuses a credential of another project, whatever its roles", async () => {
+  it("refuses a credential of another project with any roles", async () => {
     answers({ project: "other", roles: [] });
     assert.deepEqual(await ask(), [
       `problem credential.id: the application credential 5d6a belongs to project other, but the cluster is created in project ${fakeProject}; sign in to that project, and ${make}`,

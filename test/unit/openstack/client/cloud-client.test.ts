@@ -90,7 +90,7 @@ describe("OpenStack client", () => {
     assert.equal(signIns(cloud), 2);
   });
 
-  it("signs in only once more for requests at the same time", async () => {
+  it("signs in again only once for requests at the same time", async () => {
     await cloud.close();
     cloud = await startFakeCloud({ tokenLife: 30_000 });
     cloud.on("GET /compute/servers", { body: {} });

@@ -106,6 +106,13 @@ describe("requests to a failing cloud", () => {
     assert.equal(error.kind, "not-found");
   });
 
+  it("fail if a proxy answers a retried delete with 404, because the object may exist", async () => {
+    inTurn("DELETE /compute/servers/3", { status: "reset" }, { status: 404, body: "404 page" });
+    const error = await refused((await connect()).request("compute", "DELETE", "/servers/3"));
+    assert.equal(error.kind, "failed");
+    assert.match(error.message, /a proxy or ingress answered 404 instead of .*: 404 page$/);
+  });
+
   it("are retried for a sign-in, because an additional token is harmless", async () => {
     inTurn("POST /identity/v3/auth/tokens", { status: 500 });
     assert.equal(

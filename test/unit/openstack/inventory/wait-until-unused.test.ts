@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import {
-  isAlreadyGone,
+  wasAlreadyGone,
   TimedWait,
   retryWhileInUse,
 } from "../../../../openstack/inventory/wait-until-unused.js";
@@ -70,8 +70,8 @@ describe("retryWhileInUse", () => {
   });
 
   it("treats an object that is missing as deleted", async () => {
-    assert.equal(await isAlreadyGone(Promise.reject(refusal("not-found"))), true);
-    assert.equal(await isAlreadyGone(Promise.resolve()), false);
-    await assert.rejects(isAlreadyGone(Promise.reject(refusal("conflict"))), /said conflict/);
+    assert.equal(await wasAlreadyGone(Promise.reject(refusal("not-found"))), true);
+    assert.equal(await wasAlreadyGone(Promise.resolve()), false);
+    await assert.rejects(wasAlreadyGone(Promise.reject(refusal("conflict"))), /said conflict/);
   });
 });

@@ -269,7 +269,7 @@ require (
 	software.sslmate.com/src/go-pkcs12 v0.4.0 // indirect
 )
 
-// Terraform's own go.mod has these below itself; whoever builds it as a module gets them from the same commit.
+// Terraform's own go.mod has these below itself; a build as a module gets them from the same commit.
 replace (
 	github.com/hashicorp/terraform/internal/backend/remote-state/azure => github.com/hashicorp/terraform/internal/backend/remote-state/azure v0.0.0-20250409131005-35645b8fca68
 	github.com/hashicorp/terraform/internal/backend/remote-state/consul => github.com/hashicorp/terraform/internal/backend/remote-state/consul v0.0.0-20250409131005-35645b8fca68

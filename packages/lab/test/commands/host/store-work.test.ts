@@ -141,7 +141,7 @@ describe("loop devices", () => {
     const here = formatDeviceNumber(statSync(running, { bigint: true }).dev);
     const devices = [
       { name: "/dev/loop5", "back-file": "/srv/lab/volumes/a", "back-maj:min": ` ${here} ` },
-      { name: "/dev/loop6", "back-file": "/somebody/elses", "back-maj:min": "250:99" },
+      { name: "/dev/loop6", "back-file": "/foreign/file", "back-maj:min": "250:99" },
       { name: "/dev/loop7", "back-file": null, "back-maj:min": null },
     ];
     const list = `[ "$1" = --detach ] || echo '${JSON.stringify({ loopdevices: devices })}'`;

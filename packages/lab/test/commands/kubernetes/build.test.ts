@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentProgress, type Progress } from "../../../../../base/progress.js";
+import { referToSelf } from "../../../../../base/process-identity.js";
 import { ensureOptionalAddon } from "../../../kubernetes/optional-addon-images.js";
 import { computeDigest } from "../../../kubernetes/digest.js";
 import { optionalAddons } from "../../../kubernetes/catalog/optional-addons.js";
@@ -290,8 +291,7 @@ describe("ensureKubernetesSite", function () {
         };
       },
     };
-    const started = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ")[19];
-    writeFileSync(lock, JSON.stringify({ pid: process.pid, started, purpose: "building" }));
+    writeFileSync(lock, JSON.stringify({ ...referToSelf(), token: "", purpose: "building" }));
     await ensureKubernetesSite({ version, progress });
     assert.deepEqual(said, [`Wait for process ${process.pid}`, "building", "done"]);
   });

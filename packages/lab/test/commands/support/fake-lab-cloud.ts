@@ -102,7 +102,7 @@ export async function startFakeLabCloud(settings: LabSettings): Promise<FakeLabC
         const found = answer(settings, cloud, asked);
         const status = cloud.broken.has(port) ? 500 : !known ? 401 : found ? 200 : 404;
         response.writeHead(status, { "X-Subject-Token": "token-1" });
-        response.end(JSON.stringify(found ?? {}));
+        response.end(JSON.stringify(found ?? { itemNotFound: { code: 404, message: "none" } }));
       });
     });
     servers.set(port, server);

@@ -94,7 +94,7 @@ describe("configuration files of the cloud", () => {
       hidden.some((word) => text.includes(word)),
     );
     for (const { path, mode } of nonEmpty(secret))
-      assert.equal((mode ?? 0o644) & 0o007, 0, `${path} can be read by everybody`);
+      assert.equal((mode ?? 0o644) & 0o007, 0, `${path} can be read by all users`);
   });
 
   it("contain the tenant's password in no service's file", () => {
@@ -172,7 +172,7 @@ describe("configuration files of the cloud", () => {
     assert.deepEqual(
       types.filter((type) => !told.includes(type)),
       ["identity", "block-storage"],
-      "Keystone asks nobody, and Cinder has one word of its two",
+      "Keystone sends no requests, and Cinder is in the catalog under two types",
     );
     for (const type of told) assert.ok(types.includes(type), type);
   });

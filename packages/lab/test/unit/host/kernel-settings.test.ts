@@ -87,7 +87,7 @@ describe("kernel settings", () => {
     assert.deepEqual(now(), debian);
   });
 
-  it("are restored only if known, whatever the file contains", async () => {
+  it("are restored only if known, for any content of the file", async () => {
     host(requiredKernelSettings);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "before"), "../../etc/passwd 0\nkernel/panic 1\n");

@@ -9,11 +9,12 @@ import {
 import { wrapSecret, isObject } from "../../plugin/values.js";
 import type { JsonObject } from "../../plugin/values.js";
 
-/** Keys of the state that are not part of the object. */
+/** Keys that a resource's state has in addition to the fields of the Kubernetes object. */
 const inputsKey = "__inputs";
 const initialApiVersionKey = "__initialApiVersion";
 const fieldManagerKey = "__fieldManager";
 
+/** State of a resource, as the plugin returns it to the engine. */
 export interface Checkpoint {
   /** Inputs of the last write. */
   readonly inputs: JsonObject;
@@ -24,7 +25,10 @@ export interface Checkpoint {
   readonly fieldManager: string;
 }
 
-/** Parses a state. Removes secret marks and restores the keys of Kubernetes. */
+/**
+ * Parses the state of a resource. Returns secret values in plain text, and keys in the spelling of
+ * Kubernetes: `x-kubernetes-list-type`, not `x_kubernetes_list_type`.
+ */
 export function parseCheckpoint(state: JsonObject): Checkpoint {
   const object = toKubernetesObject(state);
   const inputs = object[inputsKey];
@@ -40,8 +44,8 @@ export function parseCheckpoint(state: JsonObject): Checkpoint {
  * Returns the state of a resource: the live object as outputs, and the values that the next diff
  * and update need.
  *
- * @param marks inputs as the engine sent them. Values that are secret in these inputs are also
- * secret in the state. The data of a Secret object is always secret in the state
+ * @param marks inputs as the engine sent them. Values that are secret in these inputs become secret
+ * in the state. The data of a Kubernetes Secret always becomes secret in the state
  */
 export function renderCheckpoint(checkpoint: Checkpoint, marks: JsonObject): JsonObject {
   const live = structuredClone(checkpoint.live);

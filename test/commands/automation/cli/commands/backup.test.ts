@@ -107,7 +107,7 @@ describe("`stackadm backup` and `stackadm restore`", function () {
     cloud.on("GET /compute/servers/detail", { body: { servers } });
     const backup = new NewBackup(join(operator.home, "one"));
     const kept = await backup.write("data", (into) => pipeline(Readable.from(["DATA"]), into));
-    const { directory } = await backup.end({
+    const { directory } = await backup.complete({
       takenAt: "2026-11-25T20:00:00Z",
       stack: "dev",
       cluster: "dev",

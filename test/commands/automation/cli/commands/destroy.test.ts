@@ -75,7 +75,7 @@ describe("`stackadm destroy`", function () {
     const unseen = /^Not checked, because .*: load balancers\. A user with a role /m;
     for (const said of [
       /^Nothing of cluster 'dev' is left among what the cloud shows \(checked every server, f/m,
-      /^There is nothing to destroy: .* and no object among what the cloud shows carries the name/m,
+      /^There is nothing to destroy: .* and no object among what the cloud shows has the name/m,
     ]) {
       const { code, out, err } = await operator.run("destroy", "--yes");
       assert.equal(code, 0, err);
@@ -164,12 +164,13 @@ describe("`stackadm destroy`", function () {
       },
     });
 
-    it("changes nothing and suggests `--abandon`", async () => {
+    it("changes nothing, and suggests no `--abandon`, because the API is not lost", async () => {
       held("s1", provider(), service);
       const { code, err } = await operator.run("destroy", "--yes");
       assert.equal(code, 1);
       assert.match(err, /API cannot be used.*it answers 401: expired.*Nothing was changed\./);
-      assert.match(err, /destroy --abandon/);
+      assert.match(err, /fetches a new one from a control plane/);
+      assert.doesNotMatch(err, /--abandon/);
       assert.deepEqual(operator.engine.operations(), []);
       assert.deepEqual(deleted(), []);
     });
@@ -244,7 +245,7 @@ describe("`stackadm destroy`", function () {
     operator.engine.runs({ destroy: { code: 255, stderr: "error: dial tcp: i/o timeout\n" } });
     const { code, err } = await operator.run("destroy", "--yes");
     assert.equal(code, 3);
-    assert.match(err, /\nerror: [^\n]+\n {2}[^\n]+\n$/);
+    assert.match(err, /\nerror: [^\n]+\n {2}[^\n]+\n {2}CLOUD_UNREACHABLE: [^\n]+\n$/);
     assert.ok(operator.engine.stateNow());
     assert.equal(kubeconfig(), true);
   });

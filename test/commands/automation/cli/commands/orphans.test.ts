@@ -71,7 +71,7 @@ describe("`stackadm orphans`", function () {
     assert.match(out, /^server {2}prod-general-0 {2}s3/m);
     assert.doesNotMatch(out, /dev/);
     const nothing = await operator.run("orphans", "--cluster", "test");
-    assert.equal(nothing.out, "Nothing in the project carries the marks of cluster 'test'.\n");
+    assert.equal(nothing.out, "No object in the project has the marks of cluster 'test'.\n");
   });
 
   it("deletes exactly the objects of the identity, servers before their network", async () => {
@@ -81,7 +81,7 @@ describe("`stackadm orphans`", function () {
     assert.deepEqual(deleted(), ["/compute/servers/s1", "/network/networks/n1"]);
     assert.match(err, /^\+ Delete 2 objects \(\d+ s\)$/m);
     const again = await operator.run(...remove);
-    assert.match(again.out, /^Nothing in the project carries/);
+    assert.match(again.out, /^No object in the project has/);
     assert.equal(deleted().length, 2);
   });
 
@@ -170,7 +170,7 @@ describe("`stackadm orphans`", function () {
       assert.equal(code, 0);
       assert.match(
         out,
-        /^If no state has this cluster any more, delete it with `stackadm orphans --identity 0123456789ab --delete`/m,
+        /^If no state has this cluster any more, delete 2 of 2 objects with `stackadm orphans --identity 0123456789ab --delete`/m,
       );
       assert.deepEqual(deleted(), []);
     });
@@ -238,6 +238,40 @@ describe("`stackadm orphans`", function () {
     assert.equal(deleted().at(-1), "/network/floatingips/f1");
   });
 
+  it("keeps objects that a destroy has marked as kept, unless `--retained` is set", async () => {
+    const tags = ["stackadm-cluster=dev", `stackadm-identity=${dev.identity}`];
+    let floatingips = [
+      { id: "f1", floating_ip_address: "203.0.113.9", tags: [...tags, "stackadm-kept=retained"] },
+    ];
+    cloud.on("GET /network/floatingips", () => ({ body: { floatingips } }));
+    cloud.on("DELETE /network/floatingips/f1", () => {
+      floatingips = [];
+      return { status: 204 };
+    });
+    const list = ["orphans", "--identity", dev.identity];
+    assert.match((await operator.run(...list)).out, /, delete 2 of 3 objects with /);
+    const { out } = await operator.run(...list, "--delete", "--yes", "--floating-ips");
+    assert.match(
+      out,
+      /^One floating IP is kept: the program keeps it .*\n {2}203.0.113.9 \(f1\)$/m,
+    );
+    assert.doesNotMatch(out, /openstack floating ip delete/);
+    assert.ok(!deleted().some((path) => path.includes("floatingips")));
+    assert.match((await operator.run(...list)).out, /--delete` keeps all of these objects/);
+    await operator.run(...list, "--delete", "--yes", "--retained");
+    assert.equal(deleted().at(-1), "/network/floatingips/f1");
+  });
+
+  it("requires confirmation for a cluster without servers that was created within the last hour", async () => {
+    here.servers = [];
+    const tags = ["stackadm-cluster=dev", `stackadm-identity=${dev.identity}`];
+    const created_at = new Date(Date.now() - 5 * 60_000).toISOString();
+    const security_groups = [{ id: "g1", name: "dev", tags, created_at }];
+    cloud.on("GET /network/security-groups", { body: { security_groups } });
+    const { code } = await operator.run("orphans", "--identity", dev.identity, "--delete");
+    assert.deepEqual([code, deleted()], [2, []]);
+  });
+
   it("fails with the cloud's message if an object cannot be deleted, also as JSON", async () => {
     const refusal = { forbidden: { message: "Policy doesn't allow it to be performed." } };
     cloud.on("DELETE /compute/servers/s1", { status: 403, body: refusal });
@@ -270,7 +304,7 @@ describe("`stackadm orphans`", function () {
     });
     const { code, out, err } = await operator.run("orphans");
     assert.deepEqual([code, out], [3, ""]);
-    assert.match(err, /^\nerror: [^\n]+\n {2}[^\n]+\n$/);
+    assert.match(err, /^\nerror: [^\n]+\n {2}[^\n]+\n {2}AUTH_FAILED: [^\n]+\n$/);
     assert.doesNotMatch(err, /correct horse/);
   });
 });

@@ -56,7 +56,7 @@ describe("sample services", () => {
     const of = (name: string) => `loadbalancer.openstack.org/${name}`;
     assert.match(problemOf(of("load-balancer-address"), "x"), /^is set by the cloud controller/);
     assert.match(problemOf(of("member-subnet-id"), "x"), /^is the machines' own subnet/);
-    assert.match(problemOf(Object.keys(internal).join(), "true"), /^follows from another argument/);
+    assert.match(problemOf(Object.keys(internal).join(), "true"), /^comes from another setting/);
     assert.match(problemOf(of("connection-limit"), 5), /^5 is no text; write it between quotes/);
     assert.equal(problemOf(of("connection-limit"), "5"), "");
   });

@@ -41,27 +41,27 @@ describe("credential of a cluster's controllers", () => {
     const rows: readonly (readonly [over: object, sentence: string])[] = [
       [
         { id: "an-id", secret: password },
-        "id: is of an application credential, and credential.username names a user; leave one of them out",
+        "id: is for an application credential, and credential.username names a user; leave one of them out",
       ],
       [
         { secret: password },
-        "secret: is of an application credential, and credential.username names a user; leave one of them out",
+        "secret: is for an application credential, and credential.username names a user; leave one of them out",
       ],
       [
         { generation: 1 },
-        "generation: is of the credential that the program makes, and credential.username names a user instead; leave it out",
+        "generation: is for the credential that the program creates, and credential.username names a user instead; leave it out",
       ],
       [
         { expiresAt: "2027-12-31T00:00:00Z" },
-        "expiresAt: is the end of an application credential, and that of a password Keystone says; leave it out",
+        "expiresAt: is for an application credential, and Keystone reports when a password ends; leave it out",
       ],
       [
         { roles: ["member"] },
-        "roles: is of the credential that the program makes, and credential.username names a user instead; leave them out",
+        "roles: is for the credential that the program creates, and credential.username names a user instead; leave them out",
       ],
       [
         { accessRules: ["controllers"] },
-        "accessRules: is of the credential that the program makes, and credential.username names a user instead; leave them out",
+        "accessRules: is for the credential that the program creates, and credential.username names a user instead; leave them out",
       ],
     ];
     for (const [over, sentence] of rows)
@@ -77,7 +77,7 @@ describe("credential of a cluster's controllers", () => {
       assert.deepEqual(problems(alone), [
         `cluster.credential.username: ${missing} the name of the user, or userId`,
       ]);
-    const byId = "is of the name of a user, and credential.userId is their ID; leave it out";
+    const byId = "belongs to the name of a user, and credential.userId is set; leave it out";
     assert.deepEqual(
       problems({ username: "shop", userDomainName: "Services", userId: "5d6a", password }),
       ["username", "userDomainName"].map((key) => `cluster.credential.${key}: ${byId}`),

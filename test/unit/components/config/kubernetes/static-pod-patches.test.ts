@@ -18,7 +18,7 @@ const container = (fields: object, name = "kube-scheduler"): object => ({
   spec: { containers: [{ name, ...fields }] },
 });
 const kubeadms = "is kubeadm's; leave it out";
-const flags = "follows an argument; write kubernetes.scheduler.extraArgs instead";
+const flags = "comes from another setting; write kubernetes.scheduler.extraArgs instead";
 
 describe("kubernetes.patches", () => {
   it("is empty by default", () => {
@@ -37,7 +37,7 @@ describe("kubernetes.patches", () => {
         volumes: [volume],
         containers: [
           { name: "kube-scheduler", resources, volumeMounts: [mount] },
-          { name: "beside", image: "r.example/beside:1", command: ["/beside"] },
+          { name: "sidecar", image: "r.example/sidecar:1", command: ["/sidecar"] },
         ],
       },
     };
@@ -83,7 +83,7 @@ describe("kubernetes.patches", () => {
       );
     assert.match(
       scheduler({ spec: { $patch: "replace" } }).join(),
-      /patch\.spec\.\$patch: is a directive of a patch, which could take away anything; leave it out/,
+      /patch\.spec\.\$patch: is a directive of a patch, which could delete any field; leave it out/,
     );
   });
 
@@ -95,9 +95,9 @@ describe("kubernetes.patches", () => {
     assert.match(scheduler({ spec: { hostNetwork: false } }).join(), /hostNetwork: is kubeadm's/);
     assert.match(
       scheduler(container({ image: "x" })).join(),
-      /image: follows an argument; write kubernetes\.registry or kubernetes\.images instead/,
+      /image: comes from another setting; write kubernetes\.registry or kubernetes\.images instead/,
     );
-    const mounted = /is mounted already/;
+    const mounted = /is a mount of kubeadm/;
     for (const mountPath of ["/etc/kubernetes/scheduler.conf", "/etc/kubernetes/pki/x"])
       assert.match(
         scheduler(container({ volumeMounts: [{ mountPath, name: "x" }] })).join(),
@@ -107,7 +107,7 @@ describe("kubernetes.patches", () => {
       operations({ op: "remove", path: "/spec/containers/0/volumeMounts/3" }).join(),
       mounted,
     );
-    const there = /is there already, or all that is there/;
+    const there = /is a volume of kubeadm, or the whole list/;
     const volumes = [{ name: "kubeconfig", emptyDir: {} }];
     assert.match(scheduler({ spec: { volumes } }).join(), there);
     assert.match(operations({ op: "add", path: "/spec/volumes", value: [] }).join(), there);
@@ -138,7 +138,7 @@ describe("kubernetes.patches", () => {
   it("requires a known target and type, and limits the size", () => {
     assert.match(
       messages({ kubeletconfiguration: [], corednsdeployment: [] }).join(),
-      /kubeletconfiguration follows an argument; write kubernetes\.kubelet instead; corednsdeployment is not patched/,
+      /kubeletconfiguration comes from another setting; write kubernetes\.kubelet instead; corednsdeployment is not patched/,
     );
     assert.match(
       messages({ scheduler: [] }).join(),
@@ -161,7 +161,7 @@ describe("kubernetes.patches", () => {
     const etcd = [{ patch: { metadata: { annotations: { a: "b" } } } }];
     assert.deepEqual(messages({ etcd }), []);
     assert.deepEqual(messages({ etcd }, { etcd: { kind: "dedicated", flavor: "medium" } }), [
-      "etcd: etcd has machines of its own, whose pod this program writes itself; leave the patches or `etcd` out",
+      "etcd: etcd has dedicated machines, whose pod this program writes itself; leave the patches or `etcd` out",
     ]);
   });
 });

@@ -19,7 +19,7 @@ const spec = (endpoint: object): ClusterSpec => {
 };
 const traits = (endpoint: object): EndpointTraits => getEndpointTraits(spec(endpoint));
 
-/** Returns the sources, besides machines, that may reach the API of a control plane. */
+/** Returns the sources, except machines, that may reach the API of a control plane. */
 const callers = ({ firewall }: EndpointTraits): string[] =>
   firewall
     .filter(({ name }) => name === "api")

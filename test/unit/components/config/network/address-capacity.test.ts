@@ -19,7 +19,7 @@ describe("network ranges", () => {
     const etcd = { etcd: { kind: "dedicated", flavor: "m", count: 1 } };
     for (const more of [workers(4), { ...workers(3), ...bastion }, { ...workers(3), ...etcd }])
       assert.deepEqual(problems({ network, ...more }), [
-        "cluster.network.nodes: 10.0.0.0/29 has addresses for 4 machines, and 5 are asked for; write a larger range, or fewer machines where the cluster lives already",
+        "cluster.network.nodes: 10.0.0.0/29 has addresses for 4 machines, and 5 are needed; write a larger range, or fewer machines if the cluster already exists",
       ]);
   });
 
@@ -32,7 +32,7 @@ describe("network ranges", () => {
     const network = { pods: "10.244.0.0/23" };
     assert.deepEqual(problems({ network, ...workers(1) }), []);
     assert.deepEqual(problems({ network, ...workers(2) }), [
-      "cluster.network.pods: 10.244.0.0/23 has a /24 for 2 nodes, and 3 are asked for; write a larger range, or fewer machines where the cluster lives already",
+      "cluster.network.pods: 10.244.0.0/23 has a /24 for 2 nodes, and 3 are needed; write a larger range, or fewer machines if the cluster already exists",
     ]);
     for (const flag of ["node-cidr-mask-size", "node-cidr-mask-size-ipv4"]) {
       const kubernetes = { controllerManager: { extraArgs: { [flag]: "25" } } };
@@ -47,7 +47,7 @@ describe("network ranges", () => {
     for (const more of [{ endpoint: { kind: "virtual-ip" } }, { ingress }])
       assert.match(
         problems({ network, ...more, ...workers(3) }).join(),
-        /has addresses for 3 machines besides 1 for the API or the ingress, and 4 are asked for/,
+        /has addresses for 3 machines in addition to 1 for the API or the ingress, and 4 are needed/,
       );
     const existing = { ...network, existing: { network: "office" } };
     assert.deepEqual(problems({ network: existing, ingress, ...workers(9) }), []);
@@ -70,7 +70,7 @@ describe("network ranges", () => {
   it("of Services must be between /12 and /28, as kubeadm requires", () => {
     const of = (services: string) => problems({ network: { services } });
     for (const services of ["10.96.0.0/12", "10.96.0.0/28"]) assert.deepEqual(of(services), []);
-    assert.match(of("10.96.0.0/29").join(), /is less than kubeadm takes; write at least a \/28$/);
-    assert.match(of("32.0.0.0/11").join(), /is more than kubeadm takes; write at most a \/12$/);
+    assert.match(of("10.96.0.0/29").join(), /is less than kubeadm accepts; write at least a \/28$/);
+    assert.match(of("32.0.0.0/11").join(), /is more than kubeadm accepts; write at most a \/12$/);
   });
 });

@@ -86,7 +86,7 @@ describe("network.ipv6", () => {
     const none = { podNetwork: "none" };
     assert.deepEqual(changed(both(), both()), []);
     assert.deepEqual(changed(none, both()), [
-      `cluster.network.ipv6.nodes: nothing cannot become ${nodes} while the cluster lives; leave it out again, or destroy the cluster and create it again`,
+      `cluster.network.ipv6.nodes: nothing cannot become ${nodes} while the cluster exists; leave it out again, or destroy the cluster and create it again`,
     ]);
     assert.match(changed(both(), none).join(), /network\.ipv6\.nodes: fd00:10::\/64 cannot become/);
     assert.equal(changed(both(), both({ pods: "fd00:10:200::/56" })).length, 1);

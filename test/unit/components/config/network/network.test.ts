@@ -149,10 +149,15 @@ describe("network and access settings", () => {
   });
 
   it("accept floating IPs for Services without an external network for machines", () => {
-    const beside = { network: office, ...unrouted, endpoint: { kind: "private" }, ...apart() };
-    assert.deepEqual(problems({ ...beside, ingress: { kind: "service" } }), []);
-    const balanced = { ...beside, ingress: { kind: "workers", pool: "general" } };
-    assert.match(problems(balanced).join(), /^cluster\.ingress\.public: takes a floating IP/);
+    const unroutedOffice = {
+      network: office,
+      ...unrouted,
+      endpoint: { kind: "private" },
+      ...apart(),
+    };
+    assert.deepEqual(problems({ ...unroutedOffice, ingress: { kind: "service" } }), []);
+    const balanced = { ...unroutedOffice, ingress: { kind: "workers", pool: "general" } };
+    assert.match(problems(balanced).join(), /^cluster\.ingress\.public: needs a floating IP/);
   });
 
   it("require no external network if nothing uses a floating IP", () => {

@@ -120,7 +120,7 @@ describe("pod-network/flannel", () => {
     assert.ok(!dual.args?.some((arg) => arg.startsWith("--iface")));
   });
 
-  it("uses the interface of the node's own address, whatever other interfaces exist", () => {
+  it("uses the interface of the node's own address if other interfaces exist", () => {
     assert.ok(argsOf(daemonSet, "flanneld").includes("--iface=$(NODE_ADDRESS)"));
     const { env } = containerOf(daemonSet, "flanneld");
     assert.deepEqual(

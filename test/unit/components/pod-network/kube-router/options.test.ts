@@ -35,7 +35,7 @@ describe("podNetwork of kind kube-router", () => {
       const [before, now] = [frozenOf("kube-router"), frozenOf({ kind: "kube-router", ...kept })];
       const [problem, ...more] = findFrozenValueChanges(before, now);
       assert.equal(problem?.path, at);
-      assert.match(problem.message, /^kube-router cannot become .* while the cluster lives/);
+      assert.match(problem.message, /^kube-router cannot become .* while the cluster exists/);
       assert.deepEqual(more, []);
     }
   });

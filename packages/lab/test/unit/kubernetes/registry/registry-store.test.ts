@@ -107,7 +107,7 @@ describe("RegistryStore", () => {
 
   it("deletes unused blobs and returns the freed bytes", async () => {
     const { layers, image } = await publish("layer");
-    const stray = await addLayer("nobody needs this");
+    const stray = await addLayer("unused layer");
     const keep = [image.digest, image.configDigest, ...layers.map(({ digest }) => digest)];
     assert.equal(store.prune(new Set(keep)), stray.size);
     assert.ok(!store.has(stray.digest));

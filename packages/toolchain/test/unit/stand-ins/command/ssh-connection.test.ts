@@ -126,8 +126,8 @@ describe("SSH connection", () => {
   describe("dialling", () => {
     it("fails after the limit with the last reason", async () => {
       const port = await freePort();
-      const nobody = { host: "127.0.0.1", port, user: "root", dialErrorLimit: 2 };
-      await assert.rejects(bench.create({ connection: nobody, create: "true" }), {
+      const silent = { host: "127.0.0.1", port, user: "root", dialErrorLimit: 2 };
+      await assert.rejects(bench.create({ connection: silent, create: "true" }), {
         message: `after 2 failed attempts: dial tcp 127.0.0.1:${port}: connect: connection refused`,
       });
       assert.deepEqual(bench.harness.lines, [
@@ -183,25 +183,25 @@ describe("SSH connection", () => {
     });
 
     it("stops at the resource's time limit", async () => {
-      const nobody = {
+      const silent = {
         host: "127.0.0.1",
         port: await freePort(),
         user: "root",
         dialErrorLimit: -1,
       };
-      await assert.rejects(bench.create({ connection: nobody, create: "true" }, 0.5), {
+      await assert.rejects(bench.create({ connection: silent, create: "true" }, 0.5), {
         message: "context deadline exceeded",
       });
     });
 
     it("stops on the engine's cancel", async () => {
-      const nobody = {
+      const silent = {
         host: "127.0.0.1",
         port: await freePort(),
         user: "root",
         dialErrorLimit: -1,
       };
-      const running = bench.create({ connection: nobody, create: "true" });
+      const running = bench.create({ connection: silent, create: "true" });
       const refused = assert.rejects(running, { message: "context canceled" });
       await until("the command stand-in got there", () => !(bench.harness.lines.length === 0));
       bench.harness.provider.cancel();

@@ -44,7 +44,7 @@ describe("RemoteEngineLog", () => {
     server.forceShutdown();
   });
 
-  it("delivers messages in order, whatever the engine's delay", async () => {
+  it("delivers messages in order with any delay of the engine", async () => {
     const log = new RemoteEngineLog(address);
     receive = ({ message }) =>
       new Promise((done) => (message === "0" ? setTimeout(done, 50) : setImmediate(done)));

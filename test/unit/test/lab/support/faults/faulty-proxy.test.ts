@@ -147,9 +147,9 @@ describe("faulty proxy", () => {
   });
 
   it("returns no response if the API returns none", async () => {
-    const nobody = await FaultyProxy.start({ upstreams: [`http://${address}:9`], address });
-    const gone = sendHttpRequest(`${nobody.rewrite(`http://${address}:9`)}/`);
+    const silent = await FaultyProxy.start({ upstreams: [`http://${address}:9`], address });
+    const gone = sendHttpRequest(`${silent.rewrite(`http://${address}:9`)}/`);
     await assert.rejects(gone, { code: "ECONNRESET" });
-    await nobody.close();
+    await silent.close();
   });
 });

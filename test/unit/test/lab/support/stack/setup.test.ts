@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Piece } from "../../../../../../automation/toolchain/toolchain.js";
+import type { ToolchainProgram } from "../../../../../../automation/toolchain/toolchain.js";
 import {
   machineOf,
   overridesOf,
@@ -10,7 +10,7 @@ import {
   setupOf,
 } from "../../../../../lab/support/stack/setup.js";
 
-const piece = (name: string, origin: Piece["origin"]): Piece => ({
+const piece = (name: string, origin: ToolchainProgram["origin"]): ToolchainProgram => ({
   name,
   origin,
   version: "1",

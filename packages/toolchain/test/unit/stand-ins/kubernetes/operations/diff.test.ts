@@ -10,7 +10,7 @@ import { diffOf, immutable, kindsOf } from "../support/diff-case.js";
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 describe("kubernetes stand-in: diff", () => {
-  it("reports no change for equal inputs, whatever the server added", () => {
+  it("reports no change for equal inputs and any fields that the server added", () => {
     const spec = { replicas: 1, template: { spec: { containers: [{ name: "c" }] } } };
     const live = {
       spec: { strategy: {}, template: { spec: { dnsPolicy: "ClusterFirst" } } },

@@ -12,7 +12,7 @@ export interface FakeApiOptions {
   /** Port on which the server listens. @default any free port */
   readonly port?: number;
   /** Whether the server also accepts requests without the token. @default false */
-  readonly anybody?: boolean;
+  readonly anonymous?: boolean;
 }
 
 let pair: Promise<{ key: string; cert: string }> | undefined;

@@ -49,14 +49,14 @@ export class FakeApiServer {
   private constructor(
     private readonly server: Server,
     private readonly certificate: string,
-    private readonly anybody: boolean,
+    private readonly anonymous: boolean,
   ) {}
 
   static async start(options: FakeApiOptions = {}): Promise<FakeApiServer> {
-    const { host = "127.0.0.1", port = 0, anybody = false } = options;
+    const { host = "127.0.0.1", port = 0, anonymous = false } = options;
     const pair = options.pair ?? (await selfSigned());
     const server = createServer(pair);
-    const fake = new FakeApiServer(server, pair.cert, anybody);
+    const fake = new FakeApiServer(server, pair.cert, anonymous);
     server.on("request", (request, response) => {
       fake.answer(request, response);
     });
@@ -170,7 +170,7 @@ export class FakeApiServer {
     const method = request.method ?? "GET";
     const type = request.headers["content-type"] ?? "";
     this.requests.push({ method, path: url.pathname, query: url.searchParams, type });
-    if (!this.anybody && request.headers.authorization !== `Bearer ${this.token}`) {
+    if (!this.anonymous && request.headers.authorization !== `Bearer ${this.token}`) {
       return statusOf(401, "Unauthorized", "Unauthorized");
     }
     if (url.pathname === "/version") return { code: 200, body: { major: "1", minor: "36" } };
