@@ -49,7 +49,11 @@ describe("retryRequest after a stop request", () => {
   it("ends the wait that the cloud requested, and returns the last answer", async () => {
     const stop = new AbortController();
     const clock = { ...defaultRetryClock, signal: stop.signal };
-    const onWait = (): void => void setImmediate(() => stop.abort());
+    const onWait = (): void => {
+      setImmediate(() => {
+        stop.abort();
+      });
+    };
     const began = Date.now();
     const tried = await retryRequest(() => Promise.resolve(busy), options, { ...clock, onWait });
     assert.deepEqual(tried, { outcome: { answer: busy }, times: 1 });
