@@ -7,7 +7,7 @@ import { failureCodes } from "../../base/failures/failure-codes.js";
  * command line imports its types.
  */
 
-/** Type of a value that nobody changes: all fields and lists are read-only. */
+/** Type of a value that no caller changes: all fields and lists are read-only. */
 export type Immutable<T> = { readonly [Key in keyof T]: Immutable<T[Key]> };
 
 const urn = z.string().describe("URN of the resource in Pulumi");

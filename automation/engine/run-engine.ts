@@ -166,7 +166,7 @@ async function converse(
   let exitTimer: NodeJS.Timeout | undefined;
   child.on("message", (message) => {
     onMessage();
-    // The program runs in the same process, and may send messages of its own.
+    // The program runs in the same process, and may send its own messages.
     const { success, data: received } = workerReplySchema.safeParse(message);
     if (!success) return;
     if (received.type === "held") onHeld();

@@ -12,6 +12,6 @@ export function checkBeforeChanges(
     if (method !== "GET") await requireAllowed();
     return cloud.request(service, method, path, body);
   };
-  // The client is an object of a class, so a copy of its own properties would lose its methods.
+  // The client is an object of a class, so a copy of its fields would lose its methods.
   return Object.create(cloud, { request: { value: request } }) as CloudClient;
 }

@@ -114,8 +114,8 @@ converge_configuration() {
   record_configuration
 }
 
-# Prints the cluster's ClusterConfiguration, with the blocks in CONFIGURATION instead of its own
-# blocks. If this program has never set any block, keeps the cluster's blocks, because the user may
+# Prints the cluster's ClusterConfiguration, with the blocks in CONFIGURATION instead of the
+# stored blocks. If this program has never set any block, keeps the cluster's blocks, because the user may
 # have written them by hand.
 configuration_document() {
   local live

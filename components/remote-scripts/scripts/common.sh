@@ -24,7 +24,7 @@ factor=1
 # say TEXT...: prints progress for the user on standard error. Standard output is for the result.
 say() { printf '%s\n' "$*" >&3; }
 
-# print_result NAME VALUE [NAME VALUE]...: prints the result as a JSON object on a line of its own.
+# print_result NAME VALUE [NAME VALUE]...: prints the result as a JSON object on a separate line.
 # The line has a mark, because the login shell may print a greeting on standard output
 # (remote-scripts/script-result.ts). VALUE must contain no quotes and no backslashes.
 print_result() {

@@ -53,7 +53,7 @@ const ownership: PromiseSection = {
   title: "Ownership",
   promises: [
     inLongRun(
-      "A cluster has one identity, whatever happens while it is created.",
+      "A cluster has one identity, also after failures while it is created.",
       ...["lab/random", "lab/faults"],
     ),
     inLongRun(
@@ -61,7 +61,7 @@ const ownership: PromiseSection = {
       ...["graph/identity/resource-ownership", "lab/in-turn/losses"],
     ),
     inLongRun(
-      "Objects of other owners are not changed, whatever their names are.",
+      "Objects of other owners are not changed, with any name.",
       ...["lab/life", "lab/random"],
     ),
     promise(
@@ -272,7 +272,10 @@ const secrets: PromiseSection = {
       ...["lab/life", "engine/plugins/secrets", "unit/base/terminal/redact-secrets"],
     ),
     promise("Nothing is sent to a machine with another host key.", "lab/faults"),
-    promise("A join token gives only the certificate of its own node.", "lab/in-turn/losses"),
+    promise(
+      "A join token gives only the certificate of the node that joins.",
+      "lab/in-turn/losses",
+    ),
     promise(
       "Pods without the host's network reach neither the metadata service nor the machines' own ports.",
       ...["lab/in-turn/losses", "lab/all/network/dual-stack"],

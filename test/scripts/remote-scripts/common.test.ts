@@ -65,7 +65,7 @@ describe("the result of a step", () => {
     assert.equal(stdout, '\n@stackadm {"node": "machine", "kubernetes": "1.36.3"}\n');
   });
 
-  it("is a line of its own after a greeting without a newline", () => {
+  it("is a separate line after a greeting without a newline", () => {
     const { stdout } = run('printf "Welcome " >&4; print_result node machine');
     assert.deepEqual(readScriptResult(stdout), { node: "machine" });
   });

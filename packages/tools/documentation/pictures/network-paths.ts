@@ -156,7 +156,7 @@ function servicePaths({ rows, spec }: RegisteredCluster, groups: readonly Pictur
 function existingPath({ spec }: RegisteredCluster, groups: readonly PicturedGroup[]): Path[] {
   if (spec.endpoint.kind !== "existing") return [];
   const group = groupWith("-control-plane-0", groups) ?? "";
-  const lines = ["Load balancer", "of your own", spec.endpoint.host];
+  const lines = ["Load balancer", "of the user", spec.endpoint.host];
   return [{ purpose: "api", box: { lines, shows: [], foreign: true }, group }];
 }
 

@@ -44,7 +44,7 @@ describe("readPinnedFile", () => {
     assert.ok("problem" in found);
     assert.match(
       found.problem,
-      new RegExp(`^a.yaml has the SHA-256 ${sha256}, not ${other}; look`),
+      new RegExp(`^a.yaml has the SHA-256 ${sha256}, not ${other}; check the changes`),
     );
   });
 

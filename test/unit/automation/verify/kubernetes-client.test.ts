@@ -117,8 +117,8 @@ describe("KubernetesApi", () => {
       tls.close();
       authority.remove();
     }
-    const nobody = new KubernetesApi({ server: "https://127.0.0.1:1" });
-    assert.equal((await findApiProblem(nobody))?.code, "KUBERNETES_UNREACHABLE");
+    const unreachable = new KubernetesApi({ server: "https://127.0.0.1:1" });
+    assert.equal((await findApiProblem(unreachable))?.code, "KUBERNETES_UNREACHABLE");
   });
 
   it("reports path and status of a refusal", async () => {

@@ -6,7 +6,7 @@ const result = { node: "dev-general-0", kubernetes: "1.36.3" };
 const json = JSON.stringify(result);
 
 describe("readScriptResult", () => {
-  it("returns the marked line, whatever a login shell prints before and after it", () => {
+  it("returns the marked line, with any output of a login shell before and after it", () => {
     const greeting = fc
       .oneof(fc.string(), fc.constantFrom("Welcome to build-07\n", '{"node": "forged"}\n', "\r\n"))
       .filter((text) => !text.includes("@stackadm "));
