@@ -41,7 +41,9 @@ const whichClusterFields = {
   held: z.boolean().describe("Whether the state contains any resource"),
   place: cloudPlaceSchema
     .optional()
-    .describe("Location of the clusters. Absent if the operation has not signed in, or if the cloud does not answer"),
+    .describe(
+      "Location of the clusters. Absent if the operation has not signed in, or if the cloud does not answer",
+    ),
 };
 
 export const whichClusterSchema = z.object(whichClusterFields);
@@ -137,7 +139,9 @@ export const resourceEventSchema = z
     kind: z.string().describe("Type of the resource, without the package"),
     change: z
       .string()
-      .describe("Pulumi's word for the change, for example `create`, `update`, `delete` or `replace`"),
+      .describe(
+        "Pulumi's word for the change, for example `create`, `update`, `delete` or `replace`",
+      ),
   })
   .meta({
     id: "resource",
