@@ -45,6 +45,7 @@ const packagesMayImport = {
   toolchain: ["base"],
   lab: ["base"],
   tools: ["base", "components", "automation", "lab", "bench", "test"],
+  site: ["tools"],
   bench: ["base", "openstack", "components", "automation", "toolchain", "lab", "tools", "test"],
 };
 /**

@@ -1,17 +1,17 @@
 import type { Command, Option } from "commander";
 import { buildProgram } from "../../../automation/cli/main.js";
-import { generatedPage, sentence } from "./markdown.js";
+import { escapeTags, generatedPage, sentence } from "./markdown.js";
 
 const optionLine = ({ flags, description, defaultValue }: Option): string => {
   const shown = defaultValue === undefined || defaultValue === false;
   const suffix = shown ? "" : ` Default: \`${String(defaultValue)}\`.`;
-  return `- \`${flags}\`: ${description}.${suffix}`;
+  return `- \`${flags}\`: ${escapeTags(description)}.${suffix}`;
 };
 
 const commandLines = (command: Command): string[] => [
   `## ${command.name()}`,
   "",
-  sentence(command.description()),
+  sentence(escapeTags(command.description())),
   "",
   "```sh",
   `stackadm ${command.name()} ${command.usage()}`,

@@ -10,6 +10,9 @@ export const generatedPage = (title: string, source: string): string[] => [
 export const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
+/** Returns plain text for Markdown. Without the backslash, `<name>` would be an HTML tag. */
+export const escapeTags = (text: string): string => text.replaceAll("<", "\\<");
+
 export const tableRow = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 /** Returns a table with a header. */
