@@ -260,17 +260,19 @@ export const findIdentityUrns = (state: StateExport | undefined): string[] =>
   );
 
 /**
- * Returns whether the state contains nothing that a cluster needs: only identities, components and
- * providers, and no pending operation.
+ * Returns whether the state contains nothing that a cluster needs: only identities and the
+ * resources on which they depend, components and providers, and no pending operation.
  */
-export const hasOnlyIdentities = ({ deployment, ...rest }: StateExport): boolean =>
-  isEmptyStack({
-    ...rest,
-    deployment: {
-      ...deployment,
-      resources: (deployment.resources ?? []).filter((one) => !findIdentityAndComponent(one)),
-    },
-  });
+export function hasOnlyIdentities({ deployment, ...rest }: StateExport): boolean {
+  const all = deployment.resources ?? [];
+  const kept = new Set(all.filter(findIdentityAndComponent).map(({ urn }) => urn));
+  // A Set iterates over the elements that the loop adds, too.
+  for (const urn of kept)
+    for (const { dependencies = [] } of all.filter((one) => one.urn === urn))
+      for (const dependency of dependencies) kept.add(dependency);
+  const resources = all.filter(({ urn }) => !kept.has(urn));
+  return isEmptyStack({ ...rest, deployment: { ...deployment, resources } });
+}
 
 export const findClusterIdentities = (state: StateExport | undefined): Set<string> =>
   new Set(findClusterComponents(state).keys());

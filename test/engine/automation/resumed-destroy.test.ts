@@ -29,7 +29,9 @@ const pulumi = require(${JSON.stringify(join(root, "node_modules/@pulumi/pulumi"
 const command = require(${JSON.stringify(join(root, "node_modules/@pulumi/command"))});
 module.exports = async () => {
   const parent = new pulumi.ComponentResource("stackadm:index:Cluster", "dev");
-  const identity = new command.local.Command("dev-identity", { create: "printf %s ${identity}" }, { parent });
+  const frozen = new command.local.Command("dev-frozen", { create: "true" }, { parent });
+  const options = { parent, dependsOn: [frozen] };
+  const identity = new command.local.Command("dev-identity", { create: "printf %s ${identity}" }, options);
   const environment = { OF: identity.stdout };
   new command.local.Command("network", { create: "true", environment }, { parent });
   new command.local.Command("kept", { create: "true", environment }, { parent, retainOnDelete: true });

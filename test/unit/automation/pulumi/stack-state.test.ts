@@ -3,6 +3,7 @@ import {
   findClusterIdentities,
   findOwnedIds,
   findClusterNames,
+  hasOnlyIdentities,
   readOutputs,
   readStackOutputs,
   readState,
@@ -195,6 +196,25 @@ describe("outputs of a stack", () => {
     assert.deepEqual(await readOutputs(engine.access()), { a: [1], kubeconfig: "k" });
     const hidden = await readOutputs(engine.access(), "hidden");
     assert.deepEqual(hidden, { a: [1], kubeconfig: "[secret]" });
+  });
+
+  it("hold only identities if nothing else is left than resources on which the identities depend", () => {
+    const type = "command:local:Command";
+    const resource = (name: string, dependencies: readonly string[], outputs = {}) => ({
+      urn: urnOf(type, name),
+      type,
+      custom: true,
+      id: name,
+      outputs,
+      dependencies: dependencies.map((one) => urnOf(type, one)),
+    });
+    const identity = resource("dev-identity", ["dev-frozen"], { stdout: "0123456789ab" });
+    const hasOnly = (...resources: ReturnType<typeof resource>[]): boolean =>
+      hasOnlyIdentities({ version: 3, deployment: { resources } });
+    const frozen = resource("dev-frozen", ["dev-first"]);
+    assert.ok(hasOnly(resource("dev-first", []), frozen, identity));
+    assert.ok(!hasOnly(frozen, identity, resource("dev-seed", ["dev-frozen"])));
+    assert.ok(!hasOnly(frozen));
   });
 
   it("yield the clusters' names in the cloud, or the component's name without servers", () => {
