@@ -59,8 +59,8 @@ const options: Partial<TypeDocOptions & PluginOptions> = {
 const manyFields = 20;
 
 /**
- * Restores the names of types that zod infers. TypeDoc writes every field of such a type wherever it
- * is used.
+ * Restores the names of types that zod infers. TypeDoc replaces each use of such a type by all of
+ * its fields.
  */
 function restoreNames(project: ProjectReflection): void {
   const settings = project.getReflectionsByKind(ReflectionKind.TypeAlias);

@@ -72,7 +72,9 @@ export default defineConfig({
   },
   transformPageData: ({ filePath }) => {
     if (filePath === "README.md") return { frontmatter: homeFrontmatter(manifest, sections) };
-    return filePath.startsWith(apiFolder) ? { frontmatter: { outline: 2 } } : undefined;
+    return filePath.startsWith(apiFolder)
+      ? { frontmatter: { outline: 2, editLink: false } }
+      : undefined;
   },
   vite: {
     plugins: [searchBoxRoles],

@@ -21,7 +21,8 @@ export function resolveLink(href: string, from: string, repository?: string): st
   const file = posix.join(posix.dirname(from), decodeURI(path));
   if (!existsSync(join(root, file))) throw new Error(`${from}: ${href}: there is no ${file}`);
   const hash = anchor === undefined ? "" : `#${anchor}`;
-  if (isPage(file)) return `/${routeOf(file)}${hash}`;
+  const page = [file, posix.join(file, "README.md")].find(isPage);
+  if (page !== undefined) return `/${routeOf(page)}${hash}`;
   if (file.startsWith(`${picturesFolder}/`)) return `/${file}`;
   return repository === undefined ? undefined : `${repository}/blob/HEAD/${file}${hash}`;
 }

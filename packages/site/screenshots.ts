@@ -23,7 +23,7 @@ const pages = {
   home: "README.md",
   task: "docs/operate/upgrade-kubernetes.md",
   table: "docs/reference/support-matrix.md",
-  diagram: "ARCHITECTURE.md",
+  picture: "ARCHITECTURE.md",
   api: "packages/site/api/stackadm/automation.md",
 };
 

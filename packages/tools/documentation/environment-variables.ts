@@ -231,6 +231,7 @@ const labVariables: VariableSection = {
     tests("STACKADM_PULUMI", "path of `pulumi` for the engine tests of the toolchain"),
     tests("STACKADM_PULUMI_HOME", "Pulumi's home directory in engine tests"),
     tests("STACKADM_TEST_ALL", "set by `npm test -- --all` for its own processes"),
+    tests("STACKADM_SITE_REPOSITORY", "set by `npm run site` for its process, from `--repository`"),
     tests("STACKADM_BENCH", "set by the benchmarks for the processes that they measure"),
   ],
 };

@@ -8,9 +8,15 @@ describe("resolveLink", () => {
   it("leads from a page to a page, with the anchor", () => {
     assert.equal(resolveLink("restore.md#restore", from), "/operate/restore.md#restore");
     assert.equal(resolveLink("../incidents/README.md", from), "/incidents/index.md");
+    assert.equal(resolveLink("../incidents/", from), "/incidents/index.md");
     assert.equal(resolveLink("../../README.md", from), "/index.md");
     assert.equal(resolveLink("../README.md", from), "/documentation.md");
     assert.equal(resolveLink("../../packages/lab/README.md", from), "/packages/lab/index.md");
+  });
+
+  it("leads from a page to a picture, which the site contains", () => {
+    const link = resolveLink("../pictures/upgrade.svg", from, repository);
+    assert.equal(link, "/docs/pictures/upgrade.svg");
   });
 
   it("leads from a page to a source file in the repository", () => {
