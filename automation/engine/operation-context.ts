@@ -12,6 +12,7 @@ import { SpanCollector } from "../timeline/critical-path.js";
 import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type WorkerRunOptions } from "./run-engine.js";
 import type { DecodedEngineEvent } from "../pulumi/events.js";
+import { EngineWork } from "./engine-work.js";
 import { convertEngineEvent, type OperationEventListener } from "./operation-events.js";
 import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
 import type { EngineOperationName, OperationRequest } from "./worker-messages.js";
@@ -53,30 +54,6 @@ export type EngineRunFlags = Pick<
 interface SpecOptions {
   readonly files?: boolean;
   readonly state?: StateExport | undefined;
-}
-
-/** Collects events of the engine, and determines whether the engine changed anything. */
-class EngineWork {
-  /** Events `started` and `finished` of all resources. */
-  readonly events: DecodedEngineEvent[] = [];
-  #hasEqualOutputs = false;
-
-  processEvent(event: DecodedEngineEvent): void {
-    if (event.type === "started" || event.type === "finished") this.events.push(event);
-    if (event.type === "outputs") this.#hasEqualOutputs = event.same;
-  }
-
-  get hasStartedWork(): boolean {
-    return this.events.some(({ type }) => type === "started");
-  }
-
-  /**
-   * Whether anything differed from the settings. True if the engine changed a resource, or if the
-   * engine did not report equal outputs.
-   */
-  get changed(): boolean {
-    return this.hasStartedWork || !this.#hasEqualOutputs;
-  }
 }
 
 /** Request about one stack. Contains the stack's settings, the cloud client and the processes. */

@@ -24,9 +24,7 @@ const mayBeCausedByStop = (error: unknown): boolean =>
 
 /** Returns the error, or CANCELLED if a stop caused it. */
 export const convertAbortError = (error: unknown, signal?: AbortSignal): unknown =>
-  signal?.aborted === true && mayBeCausedByStop(error)
-    ? createStoppedError()
-    : error;
+  signal?.aborted === true && mayBeCausedByStop(error) ? createStoppedError() : error;
 
 const createStoppedError = (): Failure =>
   new Failure("CANCELLED", "Stopped on request. What was done is kept.");

@@ -327,8 +327,7 @@ export const findOneSidedGroupValues = (
 ): { readonly path: string; readonly message: string }[] => {
   const oneSided = (some: FrozenValuesByPath, others: FrozenValuesByPath): string[] =>
     Object.keys(some).filter(
-      (path) =>
-        findMachineGroupPath(path) !== undefined && !(path in others),
+      (path) => findMachineGroupPath(path) !== undefined && !(path in others),
     );
   const otherwise = (path: string): string =>
     path.startsWith("workers.")

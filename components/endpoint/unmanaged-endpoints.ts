@@ -47,7 +47,11 @@ export class PrivateEndpoint extends Endpoint {
   readonly certificateNames = pulumi.output<string[]>([]);
   #first?: pulumi.Output<string>;
 
-  constructor(name: string, _args: EndpointArgs<"private">, opts?: pulumi.ComponentResourceOptions) {
+  constructor(
+    name: string,
+    _args: EndpointArgs<"private">,
+    opts?: pulumi.ComponentResourceOptions,
+  ) {
     super(name, opts);
     this.registerOutputs({});
   }

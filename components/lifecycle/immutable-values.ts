@@ -212,9 +212,7 @@ export async function readVersionBeforeUpgrade(cluster: string): Promise<Version
  * Returns the frozen values in the cluster's state before this run. Undefined: the state contains no
  * such cluster, or cannot be read.
  */
-export async function readRecordedValues(
-  cluster: string,
-): Promise<FrozenValuesByPath | undefined> {
+export async function readRecordedValues(cluster: string): Promise<FrozenValuesByPath | undefined> {
   return recordedIn((await readStateBeforeRun()) ?? [], cluster);
 }
 

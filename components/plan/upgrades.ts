@@ -52,9 +52,9 @@ export function findUpgradeProblems(spec: ClusterSpec, before: ClusterBeforeUpgr
     reached !== undefined && before.versionWritten === false && written !== version
       ? `is not written, and the default of this release (${version}) differs from ${reached}, which the cluster has; write ${reached} to keep it, or ${version} to upgrade`
       : reached === undefined
-      ? `${version} is not possible until an \`up\` of this release has finished for this cluster; write ${written} again, run \`up\`, and change it afterwards`
-      : (againstVersion(reached, version) ??
-        againstRun(planCluster(spec), before.existing, written === version));
+        ? `${version} is not possible until an \`up\` of this release has finished for this cluster; write ${written} again, run \`up\`, and change it afterwards`
+        : (againstVersion(reached, version) ??
+          againstRun(planCluster(spec), before.existing, written === version));
   return message === undefined ? [] : [{ path: "cluster.kubernetes.version", message }];
 }
 

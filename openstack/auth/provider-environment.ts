@@ -22,7 +22,8 @@ const identity = new RegExp(
 );
 
 const applicationVariables = /^OS_APPLICATION_CREDENTIAL_(ID|NAME|SECRET)$/;
-const userVariables = /^OS_(USERNAME|USER_ID|USER_DOMAIN_(ID|NAME)|DOMAIN_(ID|NAME)|DEFAULT_DOMAIN)$/;
+const userVariables =
+  /^OS_(USERNAME|USER_ID|USER_DOMAIN_(ID|NAME)|DOMAIN_(ID|NAME)|DEFAULT_DOMAIN)$/;
 
 /**
  * Returns whether the credential needs the login variable. The provider would combine other

@@ -112,7 +112,10 @@ describe("stack configuration", () => {
   it("is refused if the site's file has another format, with the file's name", async () => {
     for (const text of ["root:x:0:0:root", "- a\n- b\n", "a: [1"]) {
       use(smallest, text);
-      await assert.rejects(readConfig, /STACKADM_SITE: .*; name a readable YAML file, or unset it/s);
+      await assert.rejects(
+        readConfig,
+        /STACKADM_SITE: .*; name a readable YAML file, or unset it/s,
+      );
     }
   });
 

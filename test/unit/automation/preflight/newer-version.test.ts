@@ -19,7 +19,10 @@ describe("findNewerVersion", () => {
 
   it("names a later patch release of the newest minor", () => {
     const earlier = newest.replace(/\d+$/, (patch) => String(Number(patch) - 1));
-    assert.match(findNewerVersion(earlier)[0]?.text ?? "", new RegExp(`and ${newest} is available`));
+    assert.match(
+      findNewerVersion(earlier)[0]?.text ?? "",
+      new RegExp(`and ${newest} is available`),
+    );
   });
 
   it("reports nothing for the newest version and for later ones", () => {

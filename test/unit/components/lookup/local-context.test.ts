@@ -43,7 +43,10 @@ describe("localContextOf", () => {
         privateKey: caCertificate,
       });
       assert.equal(localContextOf(cloud).clientCertificate, undefined);
-      assert.throws(() => localContextOf({ ...cloud, OS_CACERT: `${file}.no` }), /it does not exist/);
+      assert.throws(
+        () => localContextOf({ ...cloud, OS_CACERT: `${file}.no` }),
+        /it does not exist/,
+      );
     } finally {
       rmSync(directory, { recursive: true });
     }

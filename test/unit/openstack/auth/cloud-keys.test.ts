@@ -12,6 +12,9 @@ import { CloudsFolder, password, refusal } from "../support/clouds-folder.js";
 const projectOf = ({ credential }: CloudSettings): string | undefined =>
   credential.kind === "password" ? credential.scope.projectName : undefined;
 
+const withoutProject = (): object =>
+  Object.fromEntries(Object.entries(password.auth).filter(([key]) => key !== "project_name"));
+
 describe("a key of an entry in clouds.yaml", () => {
   let folder: CloudsFolder;
   beforeEach(() => {
@@ -38,7 +41,7 @@ clouds: { one: { <<: *common, auth: { <<: *auth, project_name: shop } } }
   });
 
   it("belongs to auth although it stands next to auth, and the provider gets it in a variable", () => {
-    const { project_name: _, ...auth } = password.auth;
+    const auth = withoutProject();
     const settings = settingsOf({ auth, "project-name": "shop", user_domain_name: "corp" });
     assert.equal(projectOf(settings), "shop");
     assert.ok(settings.credential.kind === "password");
@@ -50,8 +53,11 @@ clouds: { one: { <<: *common, auth: { <<: *auth, project_name: shop } } }
   });
 
   it("keeps all digits next to auth", () => {
-    const { project_name: _, ...auth } = password.auth;
-    const text = JSON.stringify({ clouds: { one: { auth } } }).replace("}}}", "}, project_id: 012}}");
+    const auth = withoutProject();
+    const text = JSON.stringify({ clouds: { one: { auth } } }).replace(
+      "}}}",
+      "}, project_id: 012}}",
+    );
     assert.equal(read(text).unseen["OS_PROJECT_ID"], "012");
   });
 

@@ -70,8 +70,13 @@ describe("getProviderEnvironment", () => {
     const all = { ...application, ...former, OS_AUTH_TYPE: "password" };
     const kept = { ...user, ...project, OS_AUTH_TYPE: "password" };
     assert.deepEqual(getProviderEnvironment(all), kept);
-    const { OS_APPLICATION_CREDENTIAL_ID: _, ...secret } = application;
-    const named = { ...secret, OS_APPLICATION_CREDENTIAL_NAME: "n", OS_USERNAME: "u" };
+    const named = {
+      OS_AUTH_URL: "http://k",
+      OS_AUTH_TYPE: "v3applicationcredential",
+      OS_APPLICATION_CREDENTIAL_NAME: "n",
+      OS_APPLICATION_CREDENTIAL_SECRET: "s",
+      OS_USERNAME: "u",
+    };
     assert.deepEqual(getProviderEnvironment({ ...named, OS_PROJECT_ID: "x" }), named);
   });
 });
