@@ -111,7 +111,7 @@ describe("a load balancer in ERROR in front of the cluster's API", function () {
 
   it("is reported if the API fails", async () => {
     code = 401;
-    await fails(embedder.service().destroy("dev", { onNote }), "KUBERNETES_UNREACHABLE");
+    await fails(embedder.service().destroy("dev", { onNote }), "KUBERNETES_LOGIN_REFUSED");
     assert.match(notes.join("\n"), /^! The load balancer .* is in ERROR/);
     assert.deepEqual([deletions, embedder.engine.operations()], [[], []]);
   });
