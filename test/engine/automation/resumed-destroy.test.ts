@@ -135,6 +135,7 @@ describe("a destroy that is killed", function () {
     assert.deepEqual([...findClusterIdentities(state)], [identity]);
     const types = (state?.deployment.resources ?? []).map(({ type }) => type);
     assert.ok(types.includes("stackadm:index:Cluster"));
-    assert.equal(types.filter((type) => type === "command:local:Command").length, 1);
+    // The identity, and the frozen values on which it depends.
+    assert.equal(types.filter((type) => type === "command:local:Command").length, 2);
   });
 });

@@ -20,6 +20,7 @@ const result = {
   name: "dev-0123456789ab",
   uid: "11111111-2222-3333-4444-555555555555",
   node: "a node",
+  kubernetes: "1.36.3",
 };
 const answers = {
   "openstack:networking/network:Network": () => ({ mtu: 1450 }),
