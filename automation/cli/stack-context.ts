@@ -6,7 +6,8 @@ import type { StartedOperation } from "../engine/operation-events.js";
 import { silentProgress } from "../../base/progress.js";
 import { addEnvironmentSecrets } from "../../base/terminal/redact-secrets.js";
 import { describesCluster, readOpenstackPluginVersion } from "../engine/stack-settings.js";
-import { readStackFile, usesPassphrase } from "../pulumi/workspace.js";
+import { readStackSettings } from "../pulumi/project-files.js";
+import { usesPassphrase } from "../pulumi/workspace.js";
 import { RunView, type RunViewOptions } from "../render/run-progress.js";
 import { renderClusterLine } from "../render/cluster-line.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/operation-environment.js";
@@ -48,7 +49,7 @@ export async function withStack<T>(
   work: (context: StackContext) => Promise<T>,
 ): Promise<T> {
   const project = findPulumiProject(cwd);
-  const settings = readStackFile(project.directory, stack);
+  const settings = readStackSettings(project.directory, stack);
   const environment = await prepareEnvironment({
     progress: session.progress,
     signal: session.signal,

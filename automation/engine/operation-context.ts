@@ -31,10 +31,10 @@ import { markInterruptedScripts, InterruptedScripts } from "./interrupted-script
 import {
   prepareWorkDirectory,
   findProgramModulePath,
-  readStackFile,
   withStackSettings,
   type StackWorkspaceOptions,
 } from "../pulumi/workspace.js";
+import { readStackSettings } from "../pulumi/project-files.js";
 
 /**
  * Number of resources that the engine works on concurrently. The engine's default of four per
@@ -88,7 +88,7 @@ export class StackOperation {
   ) {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? getPackageRoot();
-    this.#settings = options.settings ?? readStackFile(this.directory, stack);
+    this.#settings = readStackSettings(this.directory, stack, options.settings);
     this.access = { env, workspace: prepareWorkDirectory(this.place()) };
   }
 

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   CommandError,
@@ -12,6 +14,7 @@ import {
 import { runtime } from "@pulumi/pulumi";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
+import { findSecretsProvider } from "../pulumi/workspace.js";
 import { enablePreviewBeforeUpdate, disableOperationResults } from "../pulumi/pulumi-internals.js";
 import {
   loadProgramMessageSchema,
@@ -56,14 +59,19 @@ let command: Promise<PulumiCommand> | undefined;
 /** Returns the engine on PATH. Asks for its version only once. */
 const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
 
-/** Selects the stack. Creates the stack for an operation that may be the first one. */
+/**
+ * Selects the stack. Creates the stack for an operation that may be the first one. A new stack gets
+ * the secrets provider of its settings.
+ */
 async function openStack(
   { operation, stack: name, workDirectory }: OperationRequest,
   program: PulumiFn,
 ): Promise<Stack> {
+  const settings = readFileSync(join(workDirectory, `Pulumi.${name}.yaml`), "utf8");
   const workspace = await LocalWorkspace.create({
     workDir: workDirectory,
     program,
+    secretsProvider: findSecretsProvider(settings),
     pulumiCommand: await pulumiCommand(),
   });
   const stack = await (operation === "destroy" || operation === "hold"
@@ -207,13 +215,6 @@ function begin(message: unknown): void {
   const environment = environmentMessageSchema.safeParse(message);
   if (environment.success) {
     applyPlace(environment.data);
-    /*
-     * If the parent is killed, writes to the standard streams fail. An unhandled error of a stream is an
-     * uncaught exception, which the SDK reports on standard error. This report fails in the same way, so
-     * the process would never end and would use a whole processor.
-     */
-    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
-
     process.once("message", begin);
     return;
   }
