@@ -9,7 +9,7 @@ const broken = (): Failure =>
   new Failure(
     "VERIFY_FAILED",
     "The cluster was created, but not everything in it works.",
-    "The entries of `cloudProblems`, those of `nodes` that are not `ready`, and those of `machines`, `services` and `claims` that are not `ok`, say what fails.",
+    "The entries of `cloudProblems`, those of `nodes` that are not `ready`, and those of `machines`, `addons`, `services` and `claims` that are not `ok`, say what fails.",
   );
 
 export function runStatusCommand(session: CommandSession, options: StackOptions): Promise<number> {
