@@ -24,7 +24,7 @@ import { ApiReadiness } from "./kubeadm/api-readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
 import type { MachineConnections } from "./machine/machine-connections.js";
 import type { CommonMachineSettings } from "./machine/machine.js";
-import type { MachineGroupMember, RolloutGroupArgs } from "./machine/machine-group.js";
+import type { RolloutGroupArgs } from "./machine/machine-group.js";
 import { Rollout } from "./lifecycle/rollout.js";
 import { getAdminNetwork } from "./network/second-interface-network.js";
 import { Firewall } from "./network/firewall.js";
@@ -243,7 +243,7 @@ export class Cluster extends Component {
       facts,
     });
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
-    const balancer = this.balancer(ground, members, after);
+    const balancer = this.balancer(ground, pools, after);
     const versions = [...controlPlane.scripts, ...joins].map((script) =>
       pulumi.unsecret(script.getStableResult("kubernetes")),
     );
@@ -280,13 +280,17 @@ export class Cluster extends Component {
    */
   private balancer(
     { spec, plan, network, operator }: Infrastructure,
-    members: readonly MachineGroupMember[],
+    pools: readonly WorkerPool[],
     opts: pulumi.ComponentResourceOptions,
   ): IngressLoadBalancer | undefined {
     const { ingress } = spec;
     if (ingress?.kind !== "workers") return undefined;
     const { outside, subnetId, routerAddresses } = network;
-    const machines = members.filter((member) => member.plan.pool === ingress.pool);
+    const machines = pools.flatMap((pool) =>
+      pool.members
+        .filter(({ plan: { pool: name } }) => name === ingress.pool)
+        .map((member) => ({ ...member, leave: pool.findLeaveScript(member) })),
+    );
     const given = { ...outside, name: plan.ingressName, spec, ingress, operator, machines };
     return this.make(IngressLoadBalancer, "ingress", { ...given, subnetId, routerAddresses }, opts);
   }

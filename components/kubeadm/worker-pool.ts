@@ -4,7 +4,11 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { CommonMachineSettings } from "../machine/machine.js";
 import type { MachineGroupMember, RolloutGroupArgs } from "../machine/machine-group.js";
-import { getPreparationValues, getPreparationStep } from "../machine/preparation.js";
+import {
+  getPodRoutesValue,
+  getPreparationStep,
+  getPreparationValues,
+} from "../machine/preparation.js";
 import { getContainerdSecretValues, type DelayUntilTurn } from "../machine/secret-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
@@ -94,6 +98,7 @@ export class WorkerPool extends NodeGroup {
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.after(spec.kubernetes.version),
         KUBELET_CONFIGURATION: inTurn(renderKubeletConfiguration(getKubeletFields(spec))),
+        POD_ROUTES: getPodRoutesValue(spec),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },
     });

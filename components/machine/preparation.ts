@@ -37,6 +37,7 @@ export const preparationVariables = [
   "KUBERNETES_CNI_SERIES",
   "CONTAINERD_SERIES",
   "POD_RANGE",
+  "POD_ROUTES",
   "NODE_RANGE",
   "KERNEL_MODULES",
   "ETCD_DISK",
@@ -106,6 +107,17 @@ export const getCgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "system
   kubelet["cgroupDriver"] === "cgroupfs" ? "cgroupfs" : "systemd";
 
 /**
+ * Returns the value of POD_ROUTES: `yes` if the pod network sets a route to the pods of each node on
+ * every machine. Then no packet to a pod may use the default route. Otherwise returns an empty text.
+ * With routes of the cloud, the default route leads to the pods of other nodes. The routes of a pod
+ * network that the user deploys are not known.
+ */
+export function getPodRoutesValue({ podNetwork }: Pick<ClusterSpec, "podNetwork">): "yes" | "" {
+  const { routesOfCloud = false, deployedByUser = false } = getPodNetworkTraits(podNetwork);
+  return routesOfCloud || deployedByUser ? "" : "yes";
+}
+
+/**
  * Settings of single machines or groups, in addition to the settings that their role determines.
  */
 export interface PreparationAdditions {
@@ -150,6 +162,7 @@ export function getPreparationValues(
     EXTRA_PACKAGES: extra.join(" "),
     CONTAINERD_SERIES: getPackageSeries(version).containerd,
     POD_RANGE: network.pods,
+    POD_ROUTES: getPodRoutesValue(spec),
     NODE_RANGE: network.nodes,
     KERNEL_MODULES: getPodNetworkTraits(podNetwork).kernelModules.join(" "),
     ETCD_DISK: getRoleTable(spec)[role].runsEtcd ? "/var/lib/etcd" : "",

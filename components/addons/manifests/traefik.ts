@@ -155,10 +155,24 @@ export function buildTraefikDeployment(settings: TraefikSettings): Deployment {
         seccompProfile: { type: "RuntimeDefault" },
       },
       containers: [proxy(settings)],
+      terminationGracePeriodSeconds: acceptSeconds + requestSeconds + 10,
       volumes: [{ name: "tmp", emptyDir: {} }],
     },
   });
 }
+
+/**
+ * Seconds in which a pod that ends still accepts connections. Meanwhile, all nodes learn that the
+ * pod ends.
+ */
+const acceptSeconds = 15;
+/** Seconds in which a pod that accepts no more connections finishes its requests. */
+const requestSeconds = 30;
+
+const buildDrainArgs = (entryPoint: string): readonly string[] => [
+  `--entryPoints.${entryPoint}.transport.lifeCycle.requestAcceptGraceTimeout=${String(acceptSeconds)}s`,
+  `--entryPoints.${entryPoint}.transport.lifeCycle.graceTimeOut=${String(requestSeconds)}s`,
+];
 
 function proxy({ image, shown }: TraefikSettings): Container {
   const probe = { httpGet: { path: "/ping", port: "ping" }, failureThreshold: 3 };
@@ -168,15 +182,18 @@ function proxy({ image, shown }: TraefikSettings): Container {
     args: [
       "--global.checkNewVersion=false",
       "--global.sendAnonymousUsage=false",
-      ...ingressPorts.map(
-        (entrance) =>
-          `--entryPoints.${entryPoints[entrance.name]}.address=:${String(entrance.containerPort)}/tcp`,
-      ),
+      ...ingressPorts.flatMap((entrance) => [
+        `--entryPoints.${entryPoints[entrance.name]}.address=:${String(entrance.containerPort)}/tcp`,
+        ...buildDrainArgs(entryPoints[entrance.name]),
+      ]),
       // Traefik serves every Ingress also over TLS. The certificate comes from the Secret of the
       // Ingress, or is self-signed.
       `--entryPoints.${entryPoints.https}.http.tls=true`,
       `--entryPoints.traefik.address=:${String(pingPort)}/tcp`,
       "--ping=true",
+      // A pod that ends still accepts connections. With the default 503, its readiness probe would
+      // fail, and kube-proxy would drop these connections.
+      "--ping.terminatingStatusCode=200",
       "--providers.kubernetesIngress=true",
       `--providers.kubernetesIngress.ingressClass=${ingressClassName}`,
       "--providers.kubernetesIngress.strictPrefixMatching=true",

@@ -137,7 +137,7 @@ describe("the upgrade of a worker", () => {
     const done = run();
     assert.match(
       done.stderr,
-      /reason: \[DRAIN_BLOCKED\] dev-general-0 could not be drained within 10 minutes and keeps its kubelet, in service; what blocks it: pods\/web: budget\. Delete these pods or change what protects them, then run up again\n$/,
+      /reason: \[DRAIN_BLOCKED\] dev-general-0 could not be drained and keeps its kubelet, in service; what blocks it: pods\/web: budget\. Delete these pods or change what protects them, then run up again\n$/,
     );
     assert.ok(!deeds(done).some((word) => /kubelet/.test(word)));
     machine.stub("ssh", "exit 0");

@@ -61,6 +61,7 @@ export const freshDebian: Readonly<Record<string, string>> = {
     'want=install; [ ! -e $root/held ] || want=hold; for name in kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io; do echo "$want installed $name"; done; echo "deinstall config-files containerd"; exit 1',
   iptables: tables,
   ip6tables: tables.replaceAll("$root/rules", "$root/rules6"),
+  ip: "exit 0",
   xargs: "exit 0",
 };
 

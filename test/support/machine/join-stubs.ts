@@ -53,6 +53,7 @@ export const workerValues = {
   API_ADDRESSES: "10.0.0.7\n10.0.0.8",
   KUBELET: "1.36.3",
   KUBELET_CONFIGURATION: "",
+  POD_ROUTES: "yes",
   AFTER_KUBEADM: "",
 };
 

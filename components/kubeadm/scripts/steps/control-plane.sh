@@ -48,6 +48,8 @@ control_plane() {
   close_kubelet_files
   close_etcd_data
   converge_proxy
+  # Where issue-join-credentials.sh finds the pod ranges of nodes.
+  write "$state/pod-range-objects" 0644 "$POD_RANGE_OBJECTS"
   allow_join_requests
   poll 30 delete_approval_binding || die "the API server of $NODE_NAME did not delete the permission to approve every node's certificate"
   apply_labels_and_taints
