@@ -27,6 +27,7 @@ import {
   type ClusterPlan,
 } from "./plan/cluster-plan.js";
 import { roleTable } from "./config/roles.js";
+import { listMachineRequirements } from "./plan/machine-requirements.js";
 import { getOctaviaRequirements } from "./plan/octavia-requirements.js";
 
 /** Returns the defined names without duplicates. */
@@ -168,21 +169,6 @@ const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
   isRoutedByCloud(podNetwork) ? podNetwork.kind : undefined;
 
 /**
- * Returns volumes for which the specification names no Cinder zone, although their machine has a
- * zone. Cinder chooses the zone of such a volume.
- */
-const unplacedVolumes = (plan: ClusterPlan): ClusterRequirements["unplacedVolumes"] =>
-  listPlannedGroups(plan).flatMap(({ path, machines }) =>
-    machines.flatMap(({ zone, volumes }) =>
-      zone === undefined
-        ? []
-        : volumes
-            .filter((volume) => volume.zone === undefined)
-            .map(({ purpose, name }) => ({ path: `${path}.${purpose}Volume`, name, zone })),
-    ),
-  );
-
-/**
  * Returns kubeadm's preflight checks of CPUs and memory that the specification does not ignore.
  * Like kubeadm, ignores the case of the checks' names.
  */
@@ -232,38 +218,19 @@ const givenNetworks = ({
 /** Returns everything that the cluster needs from the cloud. */
 export function getClusterRequirements(spec: ClusterSpec): ClusterRequirements {
   const plan = planCluster(spec);
-  const machines = listPlannedMachines(plan);
+  const machines = listMachineRequirements(spec, plan);
   const octavia = getOctaviaRequirements(spec);
-  const volumes = machines.flatMap((machine) => machine.volumes);
-  const flavors: Record<string, number> = {};
-  for (const { flavor } of machines) flavors[flavor] = (flavors[flavor] ?? 0) + 1;
   return {
     cluster: spec.name,
-    images: namesIn(machines.map(({ image }) => image)),
+    machines,
     ...givenNetworks(spec),
     dockerHub: dockerHub(spec, plan),
     ownersOnly: ownersOnly(spec, plan),
-    flavors,
-    nodeFlavors: namesIn(
-      plan.groups.flatMap((group) => group.machines.map(({ flavor }) => flavor)),
-    ),
-    controlPlaneFlavors: namesIn(
-      plan.groups
-        .filter(({ role }) => roleTable[role].grant === "certificates")
-        .flatMap(({ machines: own }) => own.map(({ flavor }) => flavor)),
-    ),
     sizeChecks: sizeChecks(spec),
-    volumeTypes: namesIn([...spec.storageClasses, ...volumes].map(({ type }) => type)),
-    zones: namesIn([...spec.zones, ...machines.map(({ zone }) => zone)]),
+    volumeTypes: namesIn(spec.storageClasses.map(({ type }) => type)),
+    spareZones: spec.zones.filter((zone) => !machines.some((machine) => machine.zone === zone)),
     podZones: namesIn(spec.storageClasses.flatMap(({ zones = [] }) => zones)),
-    volumeZones: namesIn([
-      ...spec.storageClasses.map(({ availability }) => availability),
-      ...volumes.map(({ zone }) => zone),
-    ]),
-    unplacedVolumes: unplacedVolumes(plan),
-    volumeSizes: Object.fromEntries(
-      machines.flatMap(({ volumes }) => volumes.map(({ name, size }) => [name, size])),
-    ),
+    volumeZones: namesIn(spec.storageClasses.map(({ availability }) => availability)),
     volumesFollowZones:
       spec.blockStorage.topology !== false &&
       spec.storageClasses.some(({ availability: zone }) => zone === undefined),

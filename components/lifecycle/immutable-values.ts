@@ -39,7 +39,7 @@ import {
   type RecordedResource,
 } from "../pulumi/recorded-resources.js";
 import { GuardedValues, type GuardedValuesArgs } from "../remote-scripts/remote-script.js";
-import { generationMetadataKey } from "../lookup/server-metadata.js";
+import { generationMetadataKey } from "../../openstack/inventory/ownership.js";
 
 export interface FrozenValuesArgs {
   readonly cluster: string;

@@ -1,13 +1,10 @@
 import { z } from "zod";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { listAll } from "../../openstack/client/paginate.js";
-import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
+import { clusterNameKey, generationMetadataKey, identityKey } from "../../openstack/inventory/ownership.js";
 import type { StackOwnedObjects } from "../../openstack/checks/preflight-checks.js";
 
 /* Metadata with which the program marks a cluster's servers in Nova. */
-
-/** Metadata key of the generation for which a server was created. */
-export const generationMetadataKey = "stackadm-generation";
 
 /**
  * Metadata key on a server that never answered. The value is the ID of the server. If the metadata

@@ -15,7 +15,7 @@ import { roleTable } from "../config/roles.js";
 import { renderVolumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
-import { generationMetadataKey } from "../lookup/server-metadata.js";
+import { generationMetadataKey } from "../../openstack/inventory/ownership.js";
 import type { UnreachableServers, ScriptServer } from "../lifecycle/unreachable-servers.js";
 import { creationTimeoutMinutes, formatMinutes } from "../lifecycle/create-timeouts.js";
 import { delayOutputUntil } from "../pulumi/await-output.js";

@@ -1,33 +1,34 @@
 import type { CloudClient } from "../client/cloud-client.js";
 import {
-  checkClusterCredential,
-  credentialsUnsupportedProblem,
-} from "./cluster-credential-check.js";
-import { checkControllerConnection } from "./connection-findings.js";
-import { createProblem, createWarning, type Finding } from "./finding.js";
-import {
   listObjects,
   listVisibleObjects,
   type CloudObject,
   type CloudObjectKind,
   type VisibleObjects,
 } from "../inventory/inventory.js";
-import { countedResources, type ClusterRequirements } from "./cluster-requirements.js";
-import { checkOffer, listOffer, type Flavor, type CloudOffer } from "./cloud-offer.js";
 import { getOwnership } from "../inventory/ownership.js";
+import { checkBlockStorage, checkVolumeTypes } from "./block-storage-checks.js";
+import { listOffer, type CloudOffer } from "./cloud-offer.js";
+import {
+  checkClusterCredential,
+  credentialsUnsupportedProblem,
+} from "./cluster-credential-check.js";
+import { countedResources, type ClusterRequirements } from "./cluster-requirements.js";
+import { checkControllerConnection } from "./connection-findings.js";
+import { checkExternalNetworks, checkNetwork, checkRoutes } from "./existing-networks.js";
+import { createProblem, createWarning, type Finding } from "./finding.js";
+import { checkConfigDrive, checkDockerHubPulls } from "./first-boot-warnings.js";
+import { findMachineChanges } from "./machine-changes.js";
+import { checkMachines } from "./machine-fit.js";
+import { getNeededQuota } from "./needed-quota.js";
+import { checkVolumeZones, checkZones } from "./nova-and-cinder-zones.js";
+import { checkKeyManager, checkLoadBalancers } from "./octavia-check.js";
 import {
   findQuotaProblems,
   getQuotaRequirements,
   readQuotas,
-  type QuotaName,
   type QuotaRequirement,
 } from "./quotas.js";
-import { findByReference } from "../client/name-or-id.js";
-import {
-  listVolumeZones,
-  checkVolumeZones,
-  type AvailabilityZones,
-} from "./nova-and-cinder-zones.js";
 
 export interface StackOwnedObjects {
   /**
@@ -100,59 +101,11 @@ export async function listNamedObjects(
   return objects.flat();
 }
 
-/**
- * Returns the additional quota that the cluster needs. The objects in `existing` already exist, so
- * their quota is subtracted.
- */
-function additionalQuota(
-  needs: ClusterRequirements,
-  flavors: readonly Flavor[],
-  existing: readonly CloudObject[],
-): Partial<Record<QuotaName, number>> {
-  const total = { instances: 0, cores: 0, "MiB of RAM": 0 };
-  for (const [wanted, count] of Object.entries(needs.flavors)) {
-    const [flavor] = findByReference(wanted, flavors);
-    total.instances += count;
-    total.cores += count * (flavor?.vcpus ?? 0);
-    total["MiB of RAM"] += count * (flavor?.ram ?? 0);
-  }
-  const servers = existing.filter(({ kind }) => kind === "server").length;
-  const rest = total.instances === 0 ? 0 : Math.max(0, total.instances - servers) / total.instances;
-  const count = (kind: CloudObject["kind"]): number =>
-    existing.filter((object) => object.kind === kind).length;
-  const already: Partial<Record<QuotaName, number>> = {
-    networks: count("network"),
-    subnets: count("subnet"),
-    routers: count("router"),
-    ports: count("port"),
-    "floating IPs": count("floating IP"),
-    "security groups": count("security group"),
-    "security group rules": existing.reduce((sum, { rules }) => sum + rules, 0),
-    volumes: count("volume"),
-    "volume gigabytes": existing
-      .filter(({ kind }) => kind === "volume")
-      // Uses the size in the specification, because this run does not resize existing volumes.
-      .reduce((sum, { name, gigabytes }) => sum + (needs.volumeSizes[name] ?? gigabytes), 0),
-    "load balancers": count("load balancer"),
-    "server groups": count("server group"),
-  };
-  return {
-    instances: total.instances - servers,
-    cores: Math.ceil(total.cores * rest),
-    "MiB of RAM": Math.ceil(total["MiB of RAM"] * rest),
-    ...Object.fromEntries(
-      countedResources.map((name) => [name, needs.counts[name] - (already[name] ?? 0)]),
-    ),
-  };
-}
-
 /** Objects, offers and quotas of the cloud that the preflight needs for a cluster. */
 export interface CloudSurvey extends CloudOffer, VisibleObjects {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
-  /** Zones of Cinder. Undefined: the cluster needs no zones. */
-  readonly volumeZones: AvailabilityZones | undefined;
-  /** Problems: names in the specification that do not exist in the cloud. */
-  readonly missing: readonly Finding[];
+  /** Findings that do not depend on the existing objects of the cluster. */
+  readonly always: readonly Finding[];
 }
 
 /**
@@ -174,25 +127,79 @@ export async function takeCloudSurvey(
   needs: ClusterRequirements,
 ): Promise<CloudSurvey> {
   const listed = listOffer(client, needs);
-  const [offer, missing, shown, quotas, volumeZones] = await Promise.all([
+  const [offer, always, shown, quotas] = await Promise.all([
     listed,
-    listed.then((all) => checkOffer(client, needs, all)),
+    listed.then((offer) => checkServices(client, needs, offer)),
     listVisibleObjects(client, isKindNeeded(needs)),
     readQuotas(client),
-    listVolumeZones(client, needs),
   ]);
-  return { ...offer, ...shown, quotas, missing, volumeZones };
+  return { ...offer, ...shown, quotas, always };
 }
 
-/** Returns the objects of the project that belong to the stack's clusters. */
-const oursAmong = (
+/**
+ * Reports services, networks and extensions that the cloud does not offer. These findings do not
+ * depend on the existing objects of the cluster.
+ */
+async function checkServices(
+  client: CloudClient,
+  needs: ClusterRequirements,
+  { externalNetworks }: CloudOffer,
+): Promise<Finding[]> {
+  const findings = await Promise.all([
+    checkLoadBalancers(client, needs),
+    Promise.resolve(checkKeyManager(client, needs)),
+    Promise.resolve(checkDockerHubPulls(needs)),
+    Promise.resolve(checkExternalNetworks(externalNetworks, needs)),
+    checkNetwork(client, needs),
+    checkRoutes(client, needs),
+    Promise.resolve(checkBlockStorage(client, needs)),
+  ]);
+  return findings.flat();
+}
+
+/**
+ * Reports what the cloud does not offer to the machines of the cluster.
+ *
+ * @param existing objects of the cluster that the run does not delete first
+ */
+function checkOffer(
+  survey: CloudSurvey,
+  needs: ClusterRequirements,
+  existing: readonly CloudObject[],
+): Finding[] {
+  const { zones, volumeTypes, volumeZones } = survey;
+  const changes = findMachineChanges(needs.machines, existing);
+  const volumes = existing.filter(({ kind }) => kind === "volume").map(({ name }) => name);
+  return [
+    ...checkMachines(changes, survey, needs),
+    ...checkConfigDrive([...changes.missing, ...changes.replaced], survey),
+    ...checkZones(changes, zones, needs),
+    ...checkVolumeTypes(changes, volumeTypes, needs),
+    ...checkVolumeZones(changes, volumeZones, needs, new Set(volumes)),
+  ];
+}
+
+/**
+ * Returns the objects of the project that belong to the stack's clusters. Includes the ports that
+ * Neutron and Octavia create for the clusters' networks and load balancers.
+ */
+function oursAmong(
   objects: readonly CloudObject[],
   { owned, identities }: Pick<StackOwnedObjects, "owned" | "identities">,
-): CloudObject[] =>
-  objects.filter(
-    (object) =>
-      owned.has(object.id) || identities.has(getOwnership(object)?.mark.identity ?? "none"),
+): CloudObject[] {
+  const isOwned = (object: CloudObject): boolean =>
+    owned.has(object.id) || identities.has(getOwnership(object)?.mark.identity ?? "none");
+  const holders = new Set(
+    objects
+      .filter(isOwned)
+      .flatMap(({ kind, id }) =>
+        kind === "network" ? [id] : kind === "load balancer" ? [`lb-${id}`] : [],
+      ),
   );
+  const isPortOf = ({ kind, network, device }: CloudObject): boolean =>
+    kind === "port" && (holders.has(network) || holders.has(device));
+  return objects.filter((object) => isOwned(object) || isPortOf(object));
+}
 
 /**
  * Returns limit and use of each quota that the complete cluster needs. Skips quotas that the user
@@ -203,8 +210,8 @@ export function getClusterQuotas(
   needs: ClusterRequirements,
   ownership: StackOwnedObjects,
 ): QuotaRequirement[] {
-  const whole = additionalQuota(needs, flavors, []);
-  const rest = additionalQuota(needs, flavors, oursAmong(objects, ownership));
+  const whole = getNeededQuota(needs, flavors, []);
+  const rest = getNeededQuota(needs, flavors, oursAmong(objects, ownership));
   return getQuotaRequirements(quotas.quotas, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
 }
 
@@ -221,15 +228,15 @@ export async function runPreflightChecks(
   const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
   const { hasCredential = false } = options;
   const found = await (surveyed ?? takeCloudSurvey(client, needs));
-  const { flavors, objects, hidden, lacking, quotas, missing, volumeZones } = found;
+  const { flavors, objects, hidden, lacking, quotas, always } = found;
   const ours = oursAmong(objects, { owned, identities });
+  const remaining = ours.filter(({ id }) => going?.has(id) !== true);
   const lacksCredentials =
     needs.makesCredential && [...hidden, ...lacking].includes("application credential");
-  const volumes = ours.filter(({ kind }) => kind === "volume").map(({ name }) => name);
   return [
-    ...missing,
-    ...checkVolumeZones(needs, volumeZones, new Set(volumes)),
-    ...findQuotaProblems(quotas.quotas, additionalQuota(needs, flavors, ours)).map(createProblem),
+    ...always,
+    ...checkOffer(found, needs, remaining),
+    ...findQuotaProblems(quotas.quotas, getNeededQuota(needs, flavors, ours)).map(createProblem),
     ...checkObjectNames(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [credentialsUnsupportedProblem] : []),
     // The cluster may be in the state without its credential, if the first run was interrupted.
