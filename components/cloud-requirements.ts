@@ -45,6 +45,12 @@ export const requiredLookups = (spec: ClusterSpec): RequiredLookups => {
   }));
   return {
     cluster: spec.name,
+    machines: machines.map(({ name, image, flavor, generation }) => ({
+      name,
+      image,
+      flavor,
+      generation,
+    })),
     ...(spec.openstackPlugin !== undefined && { openstackPlugin: spec.openstackPlugin }),
     securityGroups: namesIn(
       listPlannedGroups(plan).flatMap(({ securityGroups }) => securityGroups),

@@ -106,3 +106,13 @@ export function selectClusterServers(
   }
   return found;
 }
+
+/** Returns whether the run keeps the machine's server: it neither creates nor replaces it. */
+export function isServerKept(
+  { name, generation }: { readonly name: string; readonly generation: number },
+  servers: ExistingServers,
+): boolean {
+  const server = servers[name];
+  if (!server || server.failed) return false;
+  return server.generation === "" || server.generation === String(generation);
+}
