@@ -28,7 +28,7 @@ import {
 } from "./plan/cluster-plan.js";
 import { roleTable } from "./config/roles.js";
 import { listMachineRequirements } from "./plan/machine-requirements.js";
-import { getOctaviaRequirements } from "./plan/octavia-requirements.js";
+import { countBalancerParts, getOctaviaRequirements } from "./plan/octavia-requirements.js";
 
 /** Returns the defined names without duplicates. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [
@@ -145,6 +145,7 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     volumes: one + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),
     "load balancers": endpoint.loadBalancers + ingress.loadBalancers + services,
+    ...countBalancerParts(spec, plan),
     "server groups": listPlannedGroups(plan).filter(({ policy }) => policy !== undefined).length,
   };
 }

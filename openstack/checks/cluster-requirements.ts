@@ -148,6 +148,16 @@ export const countedResources = [
   "volumes",
   "volume gigabytes",
   "load balancers",
+  "listeners",
+  "pools",
+  "members",
+  "health monitors",
   "server groups",
 ] as const;
 export type CountedResource = (typeof countedResources)[number];
+
+/** Part of a load balancer for which Octavia has a quota. */
+export type BalancerPart = Extract<
+  CountedResource,
+  "listeners" | "pools" | "members" | "health monitors"
+>;

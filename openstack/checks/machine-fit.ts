@@ -1,7 +1,13 @@
 import { findByReference, isUuid } from "../client/name-or-id.js";
 import type { CloudOffer, Flavor, Image } from "./cloud-offer.js";
 import type { ClusterRequirements, MachineRequirement } from "./cluster-requirements.js";
-import { createWarning, formatExistingNames, formatSeveral, type Finding } from "./finding.js";
+import {
+  createProblem,
+  createWarning,
+  formatExistingNames,
+  formatSeveral,
+  type Finding,
+} from "./finding.js";
 import { checkEachMachine, type MachineChanges } from "./machine-changes.js";
 
 /*
@@ -167,4 +173,30 @@ export function checkMachines(
     ]),
     ...warnOfSmallNodes(needs.machines, offer, needs),
   ];
+}
+
+/**
+ * Reports server groups that would have more servers than Nova allows.
+ *
+ * @param limit largest number of servers in a server group. -1: unlimited
+ */
+export function checkGroupSizes(
+  { missing }: MachineChanges,
+  machines: readonly MachineRequirement[],
+  limit = -1,
+): Finding[] {
+  const growing = missing.filter(({ grouped }) => grouped).map(({ paths: { group } }) => group);
+  return [...new Set(limit < 0 ? [] : growing)].flatMap((group) => {
+    const size = machines.filter(({ paths }) => paths.group === group).length;
+    const instead = group.startsWith("workers.")
+      ? "write another pool for the other machines"
+      : `write ${group}.spread: none`;
+    return size <= limit
+      ? []
+      : [
+          createProblem(
+            `${group}.count: all ${size} machines are in one server group, but the quota allows ${limit} servers in a group (server_group_members); ${instead}, or ask the cloud's operator for a larger quota`,
+          ),
+        ];
+  });
 }

@@ -3,8 +3,10 @@ import type { CloudObject, CloudObjectKind } from "../inventory/inventory.js";
 import type { Flavor } from "./cloud-offer.js";
 import {
   countedResources,
+  type BalancerPart,
   type ClusterRequirements,
   type MachineRequirement,
+  type VolumeRequirement,
 } from "./cluster-requirements.js";
 import { findMachineChanges } from "./machine-changes.js";
 import type { QuotaName } from "./quotas.js";
@@ -26,21 +28,37 @@ function getServerQuota(
 }
 
 /**
+ * Returns the volumes of machines that the run creates. Leaves out an existing volume with another
+ * size, because the program does not resize it. Includes the volumes of replaced machines, because
+ * the engine deletes the old volumes only at the end of the run.
+ *
+ * @param existing existing objects of the cluster
+ */
+export function listVolumesToCreate(
+  { machines }: Pick<ClusterRequirements, "machines">,
+  existing: readonly CloudObject[],
+): VolumeRequirement[] {
+  const names = new Set(existing.filter(({ kind }) => kind === "volume").map(({ name }) => name));
+  const { replaced } = findMachineChanges(machines, existing);
+  return machines.flatMap((machine) =>
+    machine.volumes.filter(({ name }) => !names.has(name) || replaced.includes(machine)),
+  );
+}
+
+/**
  * Returns the quota in Cinder for the volumes of the machines, and for the volumes that Cinder CSI
- * creates. The engine deletes the volumes of a replaced machine only at the end of the run.
+ * creates.
  */
 function getVolumeQuota(
-  { machines, counts }: ClusterRequirements,
-  replaced: readonly MachineRequirement[],
+  needs: ClusterRequirements,
   existing: readonly CloudObject[],
 ): Partial<Record<QuotaName, number>> {
-  const names = new Set(existing.filter(({ kind }) => kind === "volume").map(({ name }) => name));
-  const planned = machines.flatMap(({ volumes }) => volumes);
-  const again = new Set(replaced.flatMap(({ volumes }) => volumes.map(({ name }) => name)));
-  // Skips an existing volume with another size, because the program does not resize it.
-  const created = planned.filter(({ name }) => !names.has(name) || again.has(name));
-  for (const { name } of planned) names.delete(name);
-  const others = Math.max(0, counts.volumes - planned.length - names.size);
+  const { counts } = needs;
+  const planned = needs.machines.flatMap(({ volumes }) => volumes);
+  const names = new Set(planned.map(({ name }) => name));
+  const created = listVolumesToCreate(needs, existing);
+  const ofClaims = existing.filter(({ kind, name }) => kind === "volume" && !names.has(name));
+  const others = Math.max(0, counts.volumes - planned.length - ofClaims.length);
   const otherGigabytes = counts["volume gigabytes"] - sum(planned.map(({ size }) => size));
   return {
     volumes: created.length + others,
@@ -68,13 +86,15 @@ function getPortQuota(
  * Returns the additional quota that the cluster needs.
  *
  * @param existing existing objects of the cluster
+ * @param parts numbers of existing parts of the cluster's load balancers. Default: none
  */
 export function getNeededQuota(
   needs: ClusterRequirements,
   flavors: readonly Flavor[],
   existing: readonly CloudObject[],
+  parts: Partial<Record<BalancerPart, number>> = {},
 ): Partial<Record<QuotaName, number>> {
-  const { missing, replaced } = findMachineChanges(needs.machines, existing);
+  const { missing } = findMachineChanges(needs.machines, existing);
   const count = (kind: CloudObjectKind): number =>
     existing.filter((object) => object.kind === kind).length;
   const already: Partial<Record<QuotaName, number>> = {
@@ -86,13 +106,14 @@ export function getNeededQuota(
     "security group rules": sum(existing.map(({ rules }) => rules)),
     "load balancers": count("load balancer"),
     "server groups": count("server group"),
+    ...parts,
   };
   return {
     ...getServerQuota(missing, flavors),
     ...Object.fromEntries(
       countedResources.map((name) => [name, needs.counts[name] - (already[name] ?? 0)]),
     ),
-    ...getVolumeQuota(needs, replaced, existing),
+    ...getVolumeQuota(needs, existing),
     ports: getPortQuota(needs, existing),
   };
 }

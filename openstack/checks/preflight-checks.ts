@@ -7,6 +7,7 @@ import {
   type VisibleObjects,
 } from "../inventory/inventory.js";
 import { getOwnership } from "../inventory/ownership.js";
+import { readBalancerParts, type BalancerParts } from "./balancer-parts.js";
 import { checkBlockStorage, checkVolumeTypes } from "./block-storage-checks.js";
 import { listOffer, type CloudOffer } from "./cloud-offer.js";
 import {
@@ -19,8 +20,8 @@ import { checkExternalNetworks, checkNetwork, checkRoutes } from "./existing-net
 import { createProblem, createWarning, type Finding } from "./finding.js";
 import { checkConfigDrive, checkDockerHubPulls } from "./first-boot-warnings.js";
 import { findMachineChanges } from "./machine-changes.js";
-import { checkMachines } from "./machine-fit.js";
-import { getNeededQuota } from "./needed-quota.js";
+import { checkGroupSizes, checkMachines } from "./machine-fit.js";
+import { getNeededQuota, listVolumesToCreate } from "./needed-quota.js";
 import { checkVolumeZones, checkZones } from "./nova-and-cinder-zones.js";
 import { checkKeyManager, checkLoadBalancers } from "./octavia-check.js";
 import {
@@ -29,6 +30,7 @@ import {
   readQuotas,
   type QuotaRequirement,
 } from "./quotas.js";
+import { findVolumeQuotaProblems, readVolumeQuotas, type VolumeQuotas } from "./volume-quotas.js";
 
 export interface StackOwnedObjects {
   /**
@@ -106,7 +108,17 @@ export interface CloudSurvey extends CloudOffer, VisibleObjects {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
   /** Findings that do not depend on the existing objects of the cluster. */
   readonly always: readonly Finding[];
+  /** Further quotas. Absent: not requested yet, see {@link completeSurvey}. */
+  readonly further?: FurtherQuotas;
 }
+
+/** Quotas that are requested only if the cluster needs new objects. */
+interface FurtherQuotas {
+  readonly volumes: VolumeQuotas | undefined;
+  readonly parts: BalancerParts;
+}
+
+type CompleteSurvey = CloudSurvey & Required<Pick<CloudSurvey, "further">>;
 
 /**
  * Returns a function that returns whether the cluster needs objects of a kind. The survey throws an
@@ -202,17 +214,59 @@ function oursAmong(
 }
 
 /**
+ * Requests the quotas that only a cluster with new machines, volumes or load balancers needs. Sends
+ * no request if the cluster has all of them.
+ */
+export async function completeSurvey(
+  client: CloudClient,
+  needs: ClusterRequirements,
+  survey: CloudSurvey,
+  ownership: Pick<StackOwnedObjects, "owned" | "identities">,
+): Promise<CompleteSurvey> {
+  const { further, flavors, objects, quotas } = survey;
+  if (further) return { ...survey, further };
+  const ours = oursAmong(objects, ownership);
+  const { instances = 0, "load balancers": balancers = 0 } = getNeededQuota(needs, flavors, ours);
+  const ids = ours.flatMap(({ kind, id }) => (kind === "load balancer" ? [id] : []));
+  const grows = balancers > 0 || (instances > 0 && needs.counts.members > 0);
+  const [volumes, parts] = await Promise.all([
+    readVolumeQuotas(client, listVolumesToCreate(needs, ours)),
+    grows && client.offers("load-balancer")
+      ? readBalancerParts(client, quotas.limits, new Set(ids))
+      : { quotas: {}, existing: {} },
+  ]);
+  return { ...survey, further: { volumes, parts } };
+}
+
+/** Reports quotas that are too small for the objects that the cluster still needs. */
+function checkQuotas(
+  { quotas, flavors, volumeTypes, further: { volumes, parts } }: CompleteSurvey,
+  needs: ClusterRequirements,
+  ours: readonly CloudObject[],
+): Finding[] {
+  const limit = quotas.limits["servers in a server group"];
+  const needed = getNeededQuota(needs, flavors, ours, parts.existing);
+  const created = listVolumesToCreate(needs, ours);
+  return [
+    ...checkGroupSizes(findMachineChanges(needs.machines, ours), needs.machines, limit),
+    ...findQuotaProblems({ ...quotas.quotas, ...parts.quotas }, needed).map(createProblem),
+    ...findVolumeQuotaProblems(created, volumes, volumeTypes).map(createProblem),
+  ];
+}
+
+/**
  * Returns limit and use of each quota that the complete cluster needs. Skips quotas that the user
  * cannot read.
  */
 export function getClusterQuotas(
-  { quotas, flavors, objects }: CloudSurvey,
+  { quotas, flavors, objects, further: { parts } }: CompleteSurvey,
   needs: ClusterRequirements,
   ownership: StackOwnedObjects,
 ): QuotaRequirement[] {
   const whole = getNeededQuota(needs, flavors, []);
-  const rest = getNeededQuota(needs, flavors, oursAmong(objects, ownership));
-  return getQuotaRequirements(quotas.quotas, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
+  const ours = oursAmong(objects, ownership);
+  const rest = getNeededQuota(needs, flavors, ours, parts.existing);
+  return getQuotaRequirements({ ...quotas.quotas, ...parts.quotas }, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
 }
 
 /**
@@ -227,8 +281,9 @@ export async function runPreflightChecks(
 ): Promise<Finding[]> {
   const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
   const { hasCredential = false } = options;
-  const found = await (surveyed ?? takeCloudSurvey(client, needs));
-  const { flavors, objects, hidden, lacking, quotas, always } = found;
+  const first = surveyed ?? (await takeCloudSurvey(client, needs));
+  const found = await completeSurvey(client, needs, first, { owned, identities });
+  const { objects, hidden, lacking, quotas, always } = found;
   const ours = oursAmong(objects, { owned, identities });
   const remaining = ours.filter(({ id }) => going?.has(id) !== true);
   const lacksCredentials =
@@ -236,7 +291,7 @@ export async function runPreflightChecks(
   return [
     ...always,
     ...checkOffer(found, needs, remaining),
-    ...findQuotaProblems(quotas.quotas, getNeededQuota(needs, flavors, ours)).map(createProblem),
+    ...checkQuotas(found, needs, ours),
     ...checkObjectNames(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [credentialsUnsupportedProblem] : []),
     // The cluster may be in the state without its credential, if the first run was interrupted.

@@ -83,6 +83,10 @@ export const needs: ClusterRequirements = {
     volumes: 1,
     "volume gigabytes": 1,
     "load balancers": 2,
+    listeners: 2,
+    pools: 2,
+    members: 4,
+    "health monitors": 2,
     "server groups": 2,
   },
 };
