@@ -14,11 +14,7 @@ import { getEndpointTraits } from "./config/load-balancing/endpoint-traits.js";
 import { getIngressTraits } from "./config/load-balancing/ingress-traits.js";
 import { getEarlyImages } from "./machine/early-images.js";
 import { getFirewallRules } from "./network/firewall-plan.js";
-import {
-  suggestedPodNetworks,
-  isRoutedByCloud,
-  getAddressPairRanges,
-} from "./pod-network/pod-network-kinds.js";
+import { suggestedPodNetworks, getAddressPairRanges } from "./pod-network/pod-network-kinds.js";
 import {
   listPlannedGroups,
   listPlannedMachines,
@@ -28,6 +24,7 @@ import {
 } from "./plan/cluster-plan.js";
 import { roleTable } from "./config/roles.js";
 import { listMachineRequirements } from "./plan/machine-requirements.js";
+import { listNeutronExtensions } from "./plan/neutron-extensions.js";
 import { countBalancerParts, getOctaviaRequirements } from "./plan/octavia-requirements.js";
 
 /** Returns the defined names without duplicates. */
@@ -169,13 +166,6 @@ function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: Cluste
 }
 
 /**
- * Returns the kind of the pod network if its routes are set on the cluster's router. Otherwise
- * returns undefined.
- */
-const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
-  isRoutedByCloud(podNetwork) ? podNetwork.kind : undefined;
-
-/**
  * Returns kubeadm's preflight checks of CPUs and memory that the specification does not ignore.
  * Like kubeadm, ignores the case of the checks' names.
  */
@@ -242,7 +232,8 @@ export function getClusterRequirements(spec: ClusterSpec): ClusterRequirements {
       spec.blockStorage.topology !== false &&
       spec.storageClasses.some(({ availability: zone }) => zone === undefined),
     ...(octavia && { octavia }),
-    routes: routedFor(spec),
+    filtersPorts: spec.network.portSecurity,
+    extensions: listNeutronExtensions(spec),
     suggestedPodNetworks,
     makesCredential: !isCredentialSupplied(spec.credential),
     credentialRoles: spec.credential?.roles,

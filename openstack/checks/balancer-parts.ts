@@ -10,7 +10,10 @@ import type { LimitName, Quota } from "./quotas.js";
  * parts are listed, and only if the cluster needs new ones.
  */
 
-const references = z.array(z.looseObject({ id: z.string() })).default([]);
+const references = z
+  .array(z.looseObject({ id: z.string() }))
+  .nullish()
+  .transform((found) => found ?? []);
 const partSchema = z.looseObject({
   id: z.string(),
   loadbalancers: references,

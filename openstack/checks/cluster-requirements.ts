@@ -54,6 +54,16 @@ export interface MachineRequirement {
   readonly volumes: readonly VolumeRequirement[];
 }
 
+/** Extension of Neutron that a setting needs. */
+export interface NeutronExtension {
+  /** Names of the extension in Neutron. One of them is sufficient. */
+  readonly aliases: readonly [string, ...string[]];
+  /** Path of the setting, and what needs the extension. */
+  readonly reason: string;
+  /** What to write, or what to ask the cloud's operator for. */
+  readonly instead: string;
+}
+
 /** Requirements of a cluster, which the preflight compares with the cloud. */
 export interface ClusterRequirements {
   readonly cluster: string;
@@ -100,8 +110,10 @@ export interface ClusterRequirements {
   readonly volumesFollowZones: boolean;
   /** Octavia providers, flavors and zones. Undefined: the cluster has no load balancers. */
   readonly octavia?: OctaviaRequirements;
-  /** Name of the pod network, if it needs routes on the OpenStack router. Undefined: no routes. */
-  readonly routes?: string | undefined;
+  /** Whether Neutron filters the traffic of the machines' ports. */
+  readonly filtersPorts: boolean;
+  /** Extensions of Neutron that the program uses when it creates objects. */
+  readonly extensions: readonly NeutronExtension[];
   /**
    * Pod networks that messages recommend as alternatives. `usual` is the default. `wrapped`
    * encapsulates packets, so it needs no special permissions on ports.

@@ -16,18 +16,26 @@ import {
 } from "./cluster-credential-check.js";
 import { countedResources, type ClusterRequirements } from "./cluster-requirements.js";
 import { checkControllerConnection } from "./connection-findings.js";
-import { checkExternalNetworks, checkNetwork, checkRoutes } from "./existing-networks.js";
 import { createProblem, createWarning, type Finding } from "./finding.js";
-import { checkConfigDrive, checkDockerHubPulls } from "./first-boot-warnings.js";
+import { checkConfigDrive, checkDhcp, checkDockerHubPulls } from "./first-boot-warnings.js";
 import { findMachineChanges } from "./machine-changes.js";
 import { checkGroupSizes, checkMachines } from "./machine-fit.js";
 import { getNeededQuota, listVolumesToCreate } from "./needed-quota.js";
+import {
+  checkExtensions,
+  checkExternalNetworks,
+  checkExternalSubnets,
+  checkNetwork,
+  findExistingNetworks,
+  type ExistingNetworks,
+} from "./network-checks.js";
 import { checkVolumeZones, checkZones } from "./nova-and-cinder-zones.js";
 import { checkKeyManager, checkLoadBalancers } from "./octavia-check.js";
 import {
   findQuotaProblems,
   getQuotaRequirements,
   readQuotas,
+  type QuotaName,
   type QuotaRequirement,
 } from "./quotas.js";
 import { findVolumeQuotaProblems, readVolumeQuotas, type VolumeQuotas } from "./volume-quotas.js";
@@ -106,16 +114,19 @@ export async function listNamedObjects(
 /** Objects, offers and quotas of the cloud that the preflight needs for a cluster. */
 export interface CloudSurvey extends CloudOffer, VisibleObjects {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
+  /** Existing networks. Undefined: the program creates a network. */
+  readonly networks: ExistingNetworks | undefined;
   /** Findings that do not depend on the existing objects of the cluster. */
   readonly always: readonly Finding[];
-  /** Further quotas. Absent: not requested yet, see {@link completeSurvey}. */
-  readonly further?: FurtherQuotas;
+  /** Further answers. Absent: not requested yet, see {@link completeSurvey}. */
+  readonly further?: FurtherAnswers;
 }
 
-/** Quotas that are requested only if the cluster needs new objects. */
-interface FurtherQuotas {
+/** Answers to requests that are sent only if the cluster needs new objects. */
+interface FurtherAnswers {
   readonly volumes: VolumeQuotas | undefined;
   readonly parts: BalancerParts;
+  readonly findings: readonly Finding[];
 }
 
 type CompleteSurvey = CloudSurvey & Required<Pick<CloudSurvey, "further">>;
@@ -139,34 +150,51 @@ export async function takeCloudSurvey(
   needs: ClusterRequirements,
 ): Promise<CloudSurvey> {
   const listed = listOffer(client, needs);
-  const [offer, always, shown, quotas] = await Promise.all([
+  const networked = findExistingNetworks(client, needs);
+  const [offer, networks, always, shown, quotas] = await Promise.all([
     listed,
-    listed.then((offer) => checkServices(client, needs, offer)),
+    networked,
+    checkServices(client, needs, { listed, networked }),
     listVisibleObjects(client, isKindNeeded(needs)),
     readQuotas(client),
   ]);
-  return { ...offer, ...shown, quotas, always };
+  return { ...offer, ...shown, networks, quotas, always };
+}
+
+interface Asked {
+  readonly listed: Promise<CloudOffer>;
+  readonly networked: Promise<ExistingNetworks | undefined>;
 }
 
 /**
- * Reports services, networks and extensions that the cloud does not offer. These findings do not
- * depend on the existing objects of the cluster.
+ * Reports services and external networks that the cloud does not offer, and an existing subnet
+ * without DHCP. These findings do not depend on the existing objects of the cluster.
  */
 async function checkServices(
   client: CloudClient,
   needs: ClusterRequirements,
-  { externalNetworks }: CloudOffer,
+  { listed, networked }: Asked,
 ): Promise<Finding[]> {
   const findings = await Promise.all([
     checkLoadBalancers(client, needs),
-    Promise.resolve(checkKeyManager(client, needs)),
-    Promise.resolve(checkDockerHubPulls(needs)),
-    Promise.resolve(checkExternalNetworks(externalNetworks, needs)),
-    checkNetwork(client, needs),
-    checkRoutes(client, needs),
-    Promise.resolve(checkBlockStorage(client, needs)),
+    listed.then(({ externalNetworks }) => checkExternalNetworks(externalNetworks, needs)),
+    networked.then((networks) => checkSubnet(client, needs, networks)),
   ]);
-  return findings.flat();
+  return [
+    ...findings.flat(),
+    ...checkKeyManager(client, needs),
+    ...checkDockerHubPulls(needs),
+    ...checkBlockStorage(client, needs),
+  ];
+}
+
+async function checkSubnet(
+  client: CloudClient,
+  needs: ClusterRequirements,
+  networks: ExistingNetworks | undefined,
+): Promise<Finding[]> {
+  const [network, ...more] = networks?.found ?? [];
+  return network && more.length === 0 ? checkDhcp(client, needs, network.id) : [];
 }
 
 /**
@@ -178,11 +206,13 @@ function checkOffer(
   survey: CloudSurvey,
   needs: ClusterRequirements,
   existing: readonly CloudObject[],
+  project: string,
 ): Finding[] {
-  const { zones, volumeTypes, volumeZones } = survey;
+  const { networks, zones, volumeTypes, volumeZones } = survey;
   const changes = findMachineChanges(needs.machines, existing);
   const volumes = existing.filter(({ kind }) => kind === "volume").map(({ name }) => name);
   return [
+    ...checkNetwork(changes, networks, needs, project),
     ...checkMachines(changes, survey, needs),
     ...checkConfigDrive([...changes.missing, ...changes.replaced], survey),
     ...checkZones(changes, zones, needs),
@@ -214,8 +244,8 @@ function oursAmong(
 }
 
 /**
- * Requests the quotas that only a cluster with new machines, volumes or load balancers needs. Sends
- * no request if the cluster has all of them.
+ * Sends the requests that only a cluster with new machines, volumes, load balancers or floating IPs
+ * needs. Sends no request if the cluster has all of them.
  */
 export async function completeSurvey(
   client: CloudClient,
@@ -226,16 +256,21 @@ export async function completeSurvey(
   const { further, flavors, objects, quotas } = survey;
   if (further) return { ...survey, further };
   const ours = oursAmong(objects, ownership);
-  const { instances = 0, "load balancers": balancers = 0 } = getNeededQuota(needs, flavors, ours);
+  const needed = getNeededQuota(needs, flavors, ours);
+  const isNeeded = (name: QuotaName): boolean => (needed[name] ?? 0) > 0;
   const ids = ours.flatMap(({ kind, id }) => (kind === "load balancer" ? [id] : []));
-  const grows = balancers > 0 || (instances > 0 && needs.counts.members > 0);
-  const [volumes, parts] = await Promise.all([
+  const grows = isNeeded("load balancers") || (isNeeded("instances") && isNeeded("members"));
+  // Existing machines prove that Neutron has the extensions.
+  const isNew = needed.instances === needs.machines.length;
+  const [volumes, parts, ...findings] = await Promise.all([
     readVolumeQuotas(client, listVolumesToCreate(needs, ours)),
     grows && client.offers("load-balancer")
       ? readBalancerParts(client, quotas.limits, new Set(ids))
       : { quotas: {}, existing: {} },
+    isNew ? checkExtensions(client, needs) : [],
+    isNeeded("floating IPs") ? checkExternalSubnets(client, needs, survey.externalNetworks) : [],
   ]);
-  return { ...survey, further: { volumes, parts } };
+  return { ...survey, further: { volumes, parts, findings: findings.flat() } };
 }
 
 /** Reports quotas that are too small for the objects that the cluster still needs. */
@@ -290,7 +325,8 @@ export async function runPreflightChecks(
     needs.makesCredential && [...hidden, ...lacking].includes("application credential");
   return [
     ...always,
-    ...checkOffer(found, needs, remaining),
+    ...found.further.findings,
+    ...checkOffer(found, needs, remaining, client.projectId),
     ...checkQuotas(found, needs, ours),
     ...checkObjectNames(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [credentialsUnsupportedProblem] : []),

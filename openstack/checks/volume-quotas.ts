@@ -24,14 +24,17 @@ export interface VolumeQuotas {
   readonly defaultType: string | undefined;
 }
 
-/** Returns the answer. Returns undefined if the user may not send the request. */
+/**
+ * Returns the answer. Returns undefined if the user may not send the request, or if the answer has
+ * another form.
+ */
 async function requestIfShown<T>(
   client: CloudClient,
   path: string,
   schema: z.ZodType<T>,
 ): Promise<T | undefined> {
   try {
-    return schema.parse(await client.request("volumev3", "GET", path));
+    return schema.safeParse(await client.request("volumev3", "GET", path)).data;
   } catch (error) {
     if (isHiddenFromUser(error)) return undefined;
     throw error;

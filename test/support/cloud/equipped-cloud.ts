@@ -66,7 +66,14 @@ export const needs: ClusterRequirements = {
   makesCredential: true,
   controllersVerify: true,
   asksKeystone: false,
-  routes: "cloud-routes",
+  filtersPorts: true,
+  extensions: [
+    {
+      aliases: ["extraroute", "extraroute-atomic"],
+      reason: "podNetwork: cloud-routes needs routers with static routes",
+      instead: "write another pod network, such as kube-router",
+    },
+  ],
   ownersOnly: [],
   names: [
     { kind: "server", name: "dev-control-plane-0" },

@@ -175,6 +175,33 @@ describe("getClusterRequirements", () => {
     );
   });
 
+  it("contains the extensions of Neutron that the settings need", () => {
+    const of = (over: object) =>
+      getClusterRequirements(spec({ ...minimal, ...over })).extensions.map(
+        ({ aliases: [alias], reason }) => `${reason.split(":")[0] ?? ""} ${alias}`,
+      );
+    const own = ["tags standard-attr-tag", "network router", "network port-security"];
+    const filtered = "network.portSecurity security-group";
+    const pairs = "podNetwork allowed-address-pairs";
+    assert.deepEqual(of({}), [...own, filtered, pairs]);
+    assert.deepEqual(of({ podNetwork: "flannel" }), [...own, filtered]);
+    assert.deepEqual(of({ podNetwork: "cloud-routes" }), [
+      ...own,
+      filtered,
+      "podNetwork extraroute",
+      pairs,
+    ]);
+    const virtual = { podNetwork: "flannel", endpoint: { kind: "virtual-ip" }, topology: "ha" };
+    assert.deepEqual(of(virtual), [...own, filtered, "endpoint allowed-address-pairs"]);
+    const existing = { network: { nodes: "10.0.0.0/24", existing: { network: "office" } } };
+    assert.deepEqual(of({ ...existing, podNetwork: "flannel" }), [
+      "tags standard-attr-tag",
+      filtered,
+    ]);
+    const open = { network: { portSecurity: false } };
+    assert.deepEqual(of(open), [...own, "network.portSecurity port-security"]);
+  });
+
   it("counts volumes and contains their sizes, types and zones", () => {
     const disk = { size: 20, type: "fast", zone: "{zone}" };
     const needs = getClusterRequirements(

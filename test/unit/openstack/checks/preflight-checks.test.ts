@@ -65,8 +65,8 @@ describe("preflight checks", () => {
     assert.deepEqual(findings, [
       "problem: externalNetwork: 'nowhere' is not an external network; there are: public",
       "problem: of.services: 'elsewhere' is not an external network; there are: public",
-      "problem: network.existing.network: 'home' does not exist; there are none",
       "problem: podNetwork: cloud-routes needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as kube-router",
+      "problem: network.existing.network: 'home' does not exist; there are none",
       "problem: image: 'debian-13' does not exist; there are: debian-12",
       "problem: workers.general.flavor: 'huge' does not exist; there are: big, small",
       "problem: zones: Nova has no zone 'b'; there are: a",
