@@ -2,6 +2,7 @@ import type {
   ClusterRequirements,
   CountedResource,
 } from "../openstack/checks/cluster-requirements.js";
+import { defaultOpenstackPlugin } from "../base/versions/pulumi-openstack-versions.js";
 import type { RequiredLookups } from "../openstack/checks/required-lookups.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
 import { findBarbicanCertificatePath } from "./config/load-balancing/barbican-certificate-path.js";
@@ -219,6 +220,7 @@ export function getClusterRequirements(spec: ClusterSpec): ClusterRequirements {
   const octavia = getOctaviaRequirements(spec);
   return {
     cluster: spec.name,
+    openstackPlugin: spec.openstackPlugin ?? defaultOpenstackPlugin,
     machines,
     ...givenNetworks(spec),
     dockerHub: dockerHub(spec, plan),

@@ -1,4 +1,8 @@
 import { z } from "zod";
+import {
+  defaultOpenstackPlugin,
+  requiresVolumev3,
+} from "../../base/versions/pulumi-openstack-versions.js";
 import type { CloudClient } from "../client/cloud-client.js";
 import { findByReference } from "../client/name-or-id.js";
 import { listAll } from "../client/paginate.js";
@@ -48,6 +52,25 @@ export function checkBlockStorage(
       ? [createProblem(`volumes: ${none}; leave the volumes of machines out, and samples false`)]
       : []),
   ];
+}
+
+/**
+ * Reports that the OpenStack plugin does not find block storage in the catalog, although the cloud
+ * offers it under another name.
+ */
+export function checkPluginFindsVolumes(
+  changes: MachineChanges,
+  client: CloudClient,
+  { openstackPlugin }: Pick<ClusterRequirements, "openstackPlugin">,
+): Finding[] {
+  const isFound = client.offers("volumev3", "volumev3") || !requiresVolumev3(openstackPlugin);
+  if (isFound || !client.offers("volumev3")) return [];
+  return checkEachMachine(changes, ({ volumes }) =>
+    volumes.map(
+      ({ path }) =>
+        `openstackPlugin: version ${openstackPlugin} looks for block storage only as volumev3, which is not in the cloud's catalog; write ${defaultOpenstackPlugin}, or leave ${path} out`,
+    ),
+  );
 }
 
 /** Reports volume types in the specification that do not exist. */

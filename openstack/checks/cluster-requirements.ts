@@ -67,6 +67,8 @@ export interface NeutronExtension {
 /** Requirements of a cluster, which the preflight compares with the cloud. */
 export interface ClusterRequirements {
   readonly cluster: string;
+  /** Version of Pulumi's OpenStack plugin. */
+  readonly openstackPlugin: string;
   readonly machines: readonly MachineRequirement[];
   /**
    * Names or IDs of external networks. Keys are paths in the specification. Empty: the cluster has

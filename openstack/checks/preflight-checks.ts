@@ -8,7 +8,11 @@ import {
 } from "../inventory/inventory.js";
 import { getOwnership } from "../inventory/ownership.js";
 import { readBalancerParts, type BalancerParts } from "./balancer-parts.js";
-import { checkBlockStorage, checkVolumeTypes } from "./block-storage-checks.js";
+import {
+  checkBlockStorage,
+  checkPluginFindsVolumes,
+  checkVolumeTypes,
+} from "./block-storage-checks.js";
 import { listOffer, type CloudOffer } from "./cloud-offer.js";
 import {
   checkClusterCredential,
@@ -206,16 +210,17 @@ function checkOffer(
   survey: CloudSurvey,
   needs: ClusterRequirements,
   existing: readonly CloudObject[],
-  project: string,
+  client: CloudClient,
 ): Finding[] {
   const { networks, zones, volumeTypes, volumeZones } = survey;
   const changes = findMachineChanges(needs.machines, existing);
   const volumes = existing.filter(({ kind }) => kind === "volume").map(({ name }) => name);
   return [
-    ...checkNetwork(changes, networks, needs, project),
+    ...checkNetwork(changes, networks, needs, client.projectId),
     ...checkMachines(changes, survey, needs),
     ...checkConfigDrive([...changes.missing, ...changes.replaced], survey),
     ...checkZones(changes, zones, needs),
+    ...checkPluginFindsVolumes(changes, client, needs),
     ...checkVolumeTypes(changes, volumeTypes, needs),
     ...checkVolumeZones(changes, volumeZones, needs, new Set(volumes)),
   ];
@@ -326,7 +331,7 @@ export async function runPreflightChecks(
   return [
     ...always,
     ...found.further.findings,
-    ...checkOffer(found, needs, remaining, client.projectId),
+    ...checkOffer(found, needs, remaining, client),
     ...checkQuotas(found, needs, ours),
     ...checkObjectNames(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [credentialsUnsupportedProblem] : []),

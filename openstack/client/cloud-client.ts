@@ -28,8 +28,11 @@ export interface CloudClient {
    * in milliseconds.
    */
   glance(service: ServiceType, path: string, within: number): Promise<unknown>;
-  /** Returns whether the catalog contains an endpoint of the service in this region. */
-  offers(service: ServiceType): boolean;
+  /**
+   * Returns whether the catalog contains an endpoint of the service in this region. `type` is the
+   * only accepted name of the service in the catalog. Default: every name of the service.
+   */
+  offers(service: ServiceType, type?: string): boolean;
   readonly projectId: string;
   /** Name of the project. Empty if Keystone does not report the name. */
   readonly projectName: string;
@@ -215,8 +218,14 @@ function requireOneRegion({ name, region, interface: kind }: CloudSettings, toke
   );
 }
 
-function endpoint(settings: CloudSettings, token: Token, service: ServiceType): string | undefined {
-  const { types, version }: Listed = services[service];
+function endpoint(
+  settings: CloudSettings,
+  token: Token,
+  service: ServiceType,
+  type?: string,
+): string | undefined {
+  const { types: known, version }: Listed = services[service];
+  const types = type === undefined ? known : [type];
   if (service === "identity") return identityUrl(settings.authUrl);
   const found = endpointsOf(token, types).find(
     (candidate) =>
@@ -291,8 +300,8 @@ class Client implements CloudClient {
     return getConnectionProperties(this.settings);
   }
 
-  offers(service: ServiceType): boolean {
-    return endpoint(this.settings, this.session.token, service) !== undefined;
+  offers(service: ServiceType, type?: string): boolean {
+    return endpoint(this.settings, this.session.token, service, type) !== undefined;
   }
 
   async request(

@@ -53,6 +53,7 @@ export const controlPlane = machine("control-plane-0", {
 /** Requirements of a cluster that needs every kind of object in the cloud. */
 export const needs: ClusterRequirements = {
   cluster: "dev",
+  openstackPlugin: "5.5.1",
   machines: [controlPlane, machine("general-0"), machine("general-1")],
   externalNetworks: { externalNetwork: "public" },
   podZones: [],

@@ -253,6 +253,24 @@ describe("preflight checks", () => {
     assert.deepEqual(await ask({ volumeTypes: [], counts: { ...needs.counts, volumes: 0 } }), []);
   });
 
+  it("require volumev3 in the catalog for volumes of machines, if the plugin needs it", async () => {
+    await cloud.close();
+    const services = ["compute", "network", "image", "block-storage", "load-balancer"];
+    cloud = await startFakeCloud({ services });
+    wellEquipped(cloud);
+    cloud.on("GET /block-storage/volumes/detail", { body: { volumes: [] } });
+    cloud.on("GET /block-storage/snapshots/detail", { body: { snapshots: [] } });
+    cloud.on("GET /block-storage/types", { body: { volume_types: [{ id: "t", name: "fast" }] } });
+    cloud.on("GET /block-storage/limits", { body: { limits: { absolute: {} } } });
+    const machines = [machine("general-0", { volumes: [rootVolume("general-0")] })];
+    assert.deepEqual(await ask({ machines }), []);
+    const older = { openstackPlugin: "3.15.2" };
+    assert.deepEqual(await ask(older), [], "no machine has a volume");
+    assert.deepEqual(await ask({ machines, ...older }), [
+      "problem: openstackPlugin: version 3.15.2 looks for block storage only as volumev3, which is not in the cloud's catalog; write 5.5.1, or leave workers.general.rootVolume out",
+    ]);
+  });
+
   it("read every service's quota", async () => {
     const client = await connectCloud({ env: cloud.environment() });
     const { quotas, unreadable } = await readQuotas(client);
