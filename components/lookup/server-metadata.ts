@@ -1,7 +1,11 @@
 import { z } from "zod";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { listAll } from "../../openstack/client/paginate.js";
-import { clusterNameKey, generationMetadataKey, identityKey } from "../../openstack/inventory/ownership.js";
+import {
+  clusterNameKey,
+  generationMetadataKey,
+  identityKey,
+} from "../../openstack/inventory/ownership.js";
 import type { StackOwnedObjects } from "../../openstack/checks/preflight-checks.js";
 
 /* Metadata with which the program marks a cluster's servers in Nova. */

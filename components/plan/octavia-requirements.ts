@@ -127,8 +127,7 @@ export function countBalancerParts(
   return {
     listeners,
     pools: listeners,
-    members:
-      ofApi * controlPlanes.length + onPool * behind.length + ofServices * nodes.length,
+    members: ofApi * controlPlanes.length + onPool * behind.length + ofServices * nodes.length,
     "health monitors": loadBalancer.createMonitor === false ? ofApi + onPool : listeners,
   };
 }

@@ -16,8 +16,10 @@ const typeSchema = z.looseObject({ id: z.string(), name: z.string() });
 /** Types of volumes. `hidden`: the user cannot list the types. */
 export type VolumeTypes = readonly z.infer<typeof typeSchema>[] | "hidden";
 
+type TypeNeeds = Pick<ClusterRequirements, "volumeTypes" | "machines">;
+
 /** Returns the types in storage classes and of the machines' volumes, without duplicates. */
-const listWantedTypes = ({ volumeTypes, machines }: ClusterRequirements): string[] => [
+const listWantedTypes = ({ volumeTypes, machines }: TypeNeeds): string[] => [
   ...new Set([
     ...volumeTypes,
     ...machines.flatMap(({ volumes }) => volumes.flatMap(({ type }) => type ?? [])),
@@ -27,7 +29,7 @@ const listWantedTypes = ({ volumeTypes, machines }: ClusterRequirements): string
 /** Lists the types of volumes. Returns undefined if the specification names no type. */
 export async function listVolumeTypes(
   client: CloudClient,
-  needs: ClusterRequirements,
+  needs: TypeNeeds,
 ): Promise<VolumeTypes | undefined> {
   if (!client.offers("volumev3") || listWantedTypes(needs).length === 0) return undefined;
   try {
@@ -77,7 +79,7 @@ export function checkPluginFindsVolumes(
 export function checkVolumeTypes(
   changes: MachineChanges,
   types: VolumeTypes | undefined,
-  needs: ClusterRequirements,
+  needs: TypeNeeds,
 ): Finding[] {
   if (types === undefined) return [];
   if (types === "hidden")

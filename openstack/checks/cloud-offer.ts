@@ -50,11 +50,20 @@ export interface CloudOffer {
   readonly volumeZones: AvailabilityZones | undefined;
 }
 
+/** Requirements that determine which offers of the cloud are listed. */
+type OfferNeeds = Pick<
+  ClusterRequirements,
+  | "machines"
+  | "externalNetworks"
+  | "volumeTypes"
+  | "spareZones"
+  | "podZones"
+  | "volumeZones"
+  | "volumesFollowZones"
+>;
+
 /** Requests everything that the cloud offers for the specification, at the same time. */
-export async function listOffer(
-  client: CloudClient,
-  needs: ClusterRequirements,
-): Promise<CloudOffer> {
+export async function listOffer(client: CloudClient, needs: OfferNeeds): Promise<CloudOffer> {
   const [flavors, images, externalNetworks, volumeTypes, zones, volumeZones] = await Promise.all([
     listAll(client, "compute", "/flavors/detail", { key: "flavors", schema: flavorSchema }),
     listImages(client, needs),
@@ -71,7 +80,10 @@ export async function listOffer(
   return { flavors, images, externalNetworks, volumeTypes, zones, volumeZones };
 }
 
-async function listImages(client: CloudClient, { machines }: ClusterRequirements): Promise<Image[]> {
+async function listImages(
+  client: CloudClient,
+  { machines }: Pick<OfferNeeds, "machines">,
+): Promise<Image[]> {
   const ids = [...new Set(machines.map(({ image }) => image).filter(isUuid))];
   const [listed, ...asked] = await Promise.all([
     listAll(client, "image", "/images?limit=500", { key: "images", schema: imageSchema }),

@@ -43,10 +43,7 @@ function findImageProblems({ image, paths }: MachineRequirement, { images }: Off
       ];
 }
 
-const findFlavorProblems = (
-  { flavor, paths }: MachineRequirement,
-  { flavors }: Offer,
-): string[] =>
+const findFlavorProblems = ({ flavor, paths }: MachineRequirement, { flavors }: Offer): string[] =>
   findByReference(flavor, flavors).length > 0
     ? []
     : [

@@ -104,8 +104,7 @@ export function checkZones(
   if (zones === undefined) return [];
   if (zones === "hidden")
     return [unknown("zones", "Nova", unique([...listMachineZones(needs), ...needs.podZones]))];
-  const find = (zone: string | undefined): ZoneProblem[] =>
-    findZoneProblems(zone, zones, "Nova");
+  const find = (zone: string | undefined): ZoneProblem[] => findZoneProblems(zone, zones, "Nova");
   return [
     ...checkEachMachine(changes, ({ zone, paths }) =>
       find(zone).map(({ text }) => `${paths.zone}: ${text}`),
@@ -202,9 +201,9 @@ export function checkVolumeZones(
 ): Finding[] {
   if (zones === undefined) return [];
   const written = listWrittenVolumeZones(needs);
-  if (zones === "hidden") return written.length === 0 ? [] : [unknown("volumes", "Cinder", written)];
-  const find = (zone: string | undefined): ZoneProblem[] =>
-    findZoneProblems(zone, zones, "Cinder");
+  if (zones === "hidden")
+    return written.length === 0 ? [] : [unknown("volumes", "Cinder", written)];
+  const find = (zone: string | undefined): ZoneProblem[] => findZoneProblems(zone, zones, "Cinder");
   const there = zones.filter(({ available }) => available).map(({ name }) => name);
   const known = zones.map(({ name }) => name);
   const strange = zonesOfMachineVolumes(needs).filter((zone) => !known.includes(zone));

@@ -306,7 +306,9 @@ export function getClusterQuotas(
   const whole = getNeededQuota(needs, flavors, []);
   const ours = oursAmong(objects, ownership);
   const rest = getNeededQuota(needs, flavors, ours, parts.existing);
-  return getQuotaRequirements({ ...quotas.quotas, ...parts.quotas }, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
+  return getQuotaRequirements({ ...quotas.quotas, ...parts.quotas }, rest).filter(
+    ({ name }) => (whole[name] ?? 0) > 0,
+  );
 }
 
 /**

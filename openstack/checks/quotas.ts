@@ -111,8 +111,7 @@ async function loadBalancerQuotas(client: CloudClient): Promise<ServiceQuotas> {
     return most === undefined ? [] : [[name, most]];
   });
   return {
-    quotas:
-      limit === undefined ? {} : { "load balancers": { limit, used: loadbalancers.length } },
+    quotas: limit === undefined ? {} : { "load balancers": { limit, used: loadbalancers.length } },
     limits: Object.fromEntries(parts) as Partial<Record<BalancerPart, number>>,
   };
 }

@@ -13,7 +13,11 @@ import {
   serversOf,
   wellEquipped,
 } from "../../../support/cloud/equipped-cloud.js";
-import { fakeProject, startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
+import {
+  fakeProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../../support/cloud/fake-openstack.js";
 
 const advice = "ask for a larger quota or delete unused objects";
 

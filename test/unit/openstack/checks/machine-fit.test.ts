@@ -11,7 +11,11 @@ import {
   serversOf,
   wellEquipped,
 } from "../../../support/cloud/equipped-cloud.js";
-import { fakeProject, startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
+import {
+  fakeProject,
+  startFakeCloud,
+  type FakeCloud,
+} from "../../../support/cloud/fake-openstack.js";
 
 const kept = "; the machines that exist keep running, but none can be replaced";
 
@@ -55,7 +59,10 @@ describe("checks of machines", () => {
 
   it("report them if a machine is added or replaced", async () => {
     const problems = [`problem: ${noImage}`, `problem: ${noFlavor}`];
-    assert.deepEqual(await ask([retired, { ...retired, name: "dev-general-1" }], [retired]), problems);
+    assert.deepEqual(
+      await ask([retired, { ...retired, name: "dev-general-1" }], [retired]),
+      problems,
+    );
     assert.deepEqual(await ask([{ ...retired, generation: 1 }], [retired]), problems);
   });
 
@@ -125,11 +132,8 @@ describe("checks of machines", () => {
     });
     const owned = ["0", "p", "n"];
     assert.deepEqual(await findingsOf(cloud, { machines: [living] }, owned), []);
-    assert.deepEqual(
-      await findingsOf(cloud, { machines: [living, machine("general-1")] }, owned),
-      [
-        "problem: quota of ports: need 1 more, but 0 of 10 are free; ask for a larger quota or delete unused objects",
-      ],
-    );
+    assert.deepEqual(await findingsOf(cloud, { machines: [living, machine("general-1")] }, owned), [
+      "problem: quota of ports: need 1 more, but 0 of 10 are free; ask for a larger quota or delete unused objects",
+    ]);
   });
 });

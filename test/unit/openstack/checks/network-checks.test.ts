@@ -46,10 +46,12 @@ describe("checks of Neutron's features", () => {
     });
 
     it("accept each name of an extension", async () => {
+      const found: string[][] = [];
       for (const alias of extension.aliases) {
         offer(alias);
-        assert.deepEqual(await ask({}), [], alias);
+        found.push(await ask({}));
       }
+      assert.deepEqual(found, [[], []]);
     });
 
     it("are not requested if a machine exists, which proves that Neutron has them", async () => {

@@ -10,7 +10,6 @@ import {
   type FakeCloud,
 } from "../../../support/cloud/fake-openstack.js";
 import {
-  controlPlane,
   findingsOf,
   flavor,
   image,
