@@ -5,6 +5,7 @@ import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { getPinnedFileDirectories } from "../../components/lookup/local-context.js";
 import { getPackageRoot } from "../../base/paths.js";
 import { disableStateAttributes } from "../pulumi/backend.js";
+import { getEngineEnvironment } from "../pulumi/engine-environment.js";
 import { readAgentKeys } from "../setup/ssh-agent.js";
 import { recordUpBegin, type UpRecording } from "../pulumi/last-up.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -89,7 +90,10 @@ export class StackOperation {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? getPackageRoot();
     this.#settings = options.settings ?? readStackFile(this.directory, stack);
-    this.access = { env, workspace: prepareWorkDirectory(this.place()) };
+    this.access = {
+      env: getEngineEnvironment(env),
+      workspace: prepareWorkDirectory(this.place()),
+    };
   }
 
   /** Returns the settings, and the options that determine the stack's private directory. */
@@ -270,7 +274,7 @@ export class StackOperation {
 
   /** Returns the environment and the directory of the engine's process. */
   private process(): Pick<WorkerRunOptions, "env" | "cwd"> {
-    const env = disableStateAttributes(getProviderEnvironment(this.service.env));
+    const env = disableStateAttributes(getProviderEnvironment(this.access.env));
     return { env, cwd: this.directory };
   }
 

@@ -14,6 +14,7 @@ export interface ClusterServiceOptions {
   /**
    * Environment of the engine, the plugins and the program: PATH with the tools, OS_*,
    * SSH_AUTH_SOCK and Pulumi's variables. `prepareEnvironment` returns such an environment.
+   * Variables of Pulumi that change what an operation does are not passed on.
    */
   readonly env: NodeJS.ProcessEnv;
   /** URL of the state backend. */

@@ -12,6 +12,7 @@ import type {
   RunOptions,
   StopSignals,
 } from "../engine/operation-options.js";
+import { findDroppedVariables } from "../pulumi/engine-environment.js";
 import { redactError } from "../../base/terminal/redact-secrets.js";
 import type { OperationName, Operations, OperationTable } from "./operations.js";
 
@@ -20,6 +21,15 @@ import type { OperationName, Operations, OperationTable } from "./operations.js"
  * because it may remove the lock for which earlier operations wait.
  */
 const waits = (name: OperationName): boolean => name !== "unlock";
+
+/** Warns about variables of the user's environment that Pulumi does not get. */
+function reportDroppedVariables(run: StackOperation): void {
+  const names = findDroppedVariables(run.service.env);
+  if (names.length > 0)
+    run.warn(
+      `Not passed on to Pulumi: ${names.join(", ")}. Variables of Pulumi that change what an operation does have no effect here: unset them, or use another name for a variable of your program.`,
+    );
+}
 
 /** Returns the last event (`done`) of an operation that failed. */
 const failedEvent = (error: unknown) => {
@@ -83,6 +93,7 @@ export class OperationQueue {
         { ...options, ...stops },
         (run) => {
           run.requireNotStopped();
+          reportDroppedVariables(run);
           return this.operations[name](run, options);
         },
         emit,

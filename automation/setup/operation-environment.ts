@@ -6,6 +6,7 @@ import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstac
 import { getLabFolderName, getLabName, getStatePath } from "../../base/paths.js";
 import { silentProgress, type Progress } from "../../base/progress.js";
 import { backendVariable, requireBackendUrl } from "../pulumi/backend.js";
+import { getGrpcVariables } from "../pulumi/engine-environment.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { preparePassphraseEnvironment } from "./passphrase-variable.js";
 import { ensureAgent, createNewKeyReporter, type SshAgent } from "./ssh-agent.js";
@@ -205,6 +206,7 @@ export async function prepareEnvironment(
     PULUMI_BACKEND_URL: backend,
     ...passphrase,
     ...cloud,
+    ...getGrpcVariables(env),
     ...(agent ? { SSH_AUTH_SOCK: agent.socket } : {}),
   };
   return {

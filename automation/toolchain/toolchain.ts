@@ -198,6 +198,7 @@ async function plugin(
     };
   if (await downloadsAnswer(context)) {
     await run(engine.path, ["plugin", "install", "resource", name, version], {
+      env: context.env,
       signal: context.signal,
       timeout: installMilliseconds,
     });

@@ -329,6 +329,10 @@ export class Addons extends Component {
       // a moment, and pods could not read it.
       enableSecretMutable: true,
       enableConfigMapMutable: true,
+      // The SDK would otherwise take these values from environment variables. An API that does not
+      // answer for a moment would then remove living objects from the state.
+      deleteUnreachable: false,
+      skipUpdateUnreachable: false,
     });
   }
 }

@@ -21,6 +21,12 @@ const identity = new RegExp(
   ].join("|")})$`,
 );
 
+/**
+ * Variables that make the provider sign in or create load balancers in another way. The program
+ * relies on the defaults. With OS_ALLOW_REAUTH=false, a run would fail when its token expires.
+ */
+const modes = /^OS_(SWAUTH|DELAYED_AUTH|ALLOW_REAUTH|USE_OCTAVIA)$/;
+
 const applicationVariables = /^OS_APPLICATION_CREDENTIAL_(ID|NAME|SECRET)$/;
 const userVariables =
   /^OS_(USERNAME|USER_ID|USER_DOMAIN_(ID|NAME)|DOMAIN_(ID|NAME)|DEFAULT_DOMAIN)$/;
@@ -53,9 +59,9 @@ export function getProviderEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEn
   const cloud = foundIn(env);
   if (cloud === undefined) return env;
   const { file, unseen, credential } = cloud;
-  const kept = Object.entries(env).filter(
-    ([name]) => !identity.test(name) || (file === undefined && isUsedBy(credential, name)),
-  );
+  const isKept = (name: string): boolean =>
+    identity.test(name) ? file === undefined && isUsedBy(credential, name) : !modes.test(name);
+  const kept = Object.entries(env).filter(([name]) => isKept(name));
   return {
     ...Object.fromEntries(kept),
     ...(file !== undefined && { OS_CLIENT_CONFIG_FILE: file }),

@@ -160,8 +160,18 @@ const pulumiVariables: VariableSection = {
     engine("PULUMI_HOME", "directory with Pulumi's programs and plugins", "`~/.pulumi`"),
   ],
   remarks: [
-    "Pulumi and its backends read more variables, for example `PULUMI_ACCESS_TOKEN` for Pulumi's service and `AWS_ACCESS_KEY_ID` for S3. stackadm passes the whole environment on.",
-    "stackadm sets `PATH` (tools first), `PULUMI_SKIP_UPDATE_CHECK=true`, the backend, the passphrase file and `SSH_AUTH_SOCK` for the engine. It sets `PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true` if the package `@stackadm/toolchain` provides a program. `stackadm env` prints these variables. If no agent has a key, it prints lines that start an agent, in place of `SSH_AUTH_SOCK`.",
+    "Pulumi, its backends, plugins and your program read more variables, for example `PULUMI_ACCESS_TOKEN` for Pulumi's service and `AWS_ACCESS_KEY_ID` for S3. stackadm passes every variable on whose name does not begin with `PULUMI_` or `OS_`.",
+    [
+      "Of the names that begin with `PULUMI_`, only these are passed on. A warning names the others, for example `PULUMI_OPTION_TARGET`, `PULUMI_CONTINUE_ON_ERROR` or `PULUMI_K8S_DELETE_UNREACHABLE`, because they change what an operation does ([0066](../decisions/0066-passed-environment.md)):",
+      "",
+      "- backend, login and secrets: the variables above, `PULUMI_ACCESS_TOKEN`, `PULUMI_API`, `PULUMI_CONSOLE_DOMAIN`, `PULUMI_DEFAULT_ORGANIZATION`, `PULUMI_CREDENTIALS_PATH`, `PULUMI_CREDENTIAL_STORE`, `PULUMI_CLOUD_SECRET_OVERRIDE`, and most of `PULUMI_DIY_BACKEND_*`;",
+      "- programs and plugins: `PULUMI_SKIP_UPDATE_CHECK`, `PULUMI_IGNORE_AMBIENT_PLUGINS`, `PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION`, `PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES`, `PULUMI_GITSSH_PASSPHRASE`;",
+      "- speed and diagnosis: `PULUMI_PARALLEL_*`, `PULUMI_DEBUG_*`, `PULUMI_LOG_*`, `PULUMI_OTEL_*`, `PULUMI_TRACING_*`;",
+      "- facts for your program and for Pulumi's service: `PULUMI_STACK`, `PULUMI_PROJECT`, `PULUMI_ORG`, `PULUMI_CI_*`, `PULUMI_GIT_*`, `PULUMI_VCS_*`;",
+      "- Kubernetes: `PULUMI_K8S_CLIENT_*`, `PULUMI_K8S_SUPPRESS_*`, `PULUMI_K8S_HELM_*`.",
+    ].join("\n"),
+    "Of the names that begin with `OS_`, these are left out: variables of a login that is not used, and `OS_SWAUTH`, `OS_DELAYED_AUTH`, `OS_ALLOW_REAUTH` and `OS_USE_OCTAVIA`.",
+    "stackadm sets `PATH` (tools first), `PULUMI_SKIP_UPDATE_CHECK=true`, the backend, the passphrase file and `SSH_AUTH_SOCK` for the engine. It sets `PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true` if the package `@stackadm/toolchain` provides a program, and `no_grpc_proxy` with the hosts of this machine if `http_proxy`, `https_proxy` or `grpc_proxy` is set. `stackadm env` prints these variables. If no agent has a key, it prints lines that start an agent, in place of `SSH_AUTH_SOCK`.",
   ],
 };
 

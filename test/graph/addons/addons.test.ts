@@ -68,7 +68,18 @@ describe("graph: add-ons", () => {
     ]) {
       assert.equal(inputs[setting], "true", setting);
     }
-    assert.equal("deleteUnreachable" in inputs, false);
+  });
+
+  it("keeps objects of an unreachable cluster in the state, even if the environment says otherwise", async () => {
+    const names = ["PULUMI_K8S_DELETE_UNREACHABLE", "PULUMI_K8S_SKIP_UPDATE_UNREACHABLE"];
+    for (const name of names) process.env[name] = "true";
+    try {
+      const { rows } = await run();
+      const { deleteUnreachable, skipUpdateUnreachable } = named(rows, "addons-provider").inputs;
+      assert.deepEqual([deleteUnreachable, skipUpdateUnreachable], ["false", "false"]);
+    } finally {
+      for (const name of names) Reflect.deleteProperty(process.env, name);
+    }
   });
 
   it("takes all images from the configured registry", async () => {

@@ -4,6 +4,7 @@
 set -eu
 here=${FAKE_ENGINE:?}
 printf '%s\n' "$*" >>"$here/calls"
+env >"$here/environment-$1"
 
 stack() {
   if [ -e "$here/refusals/stack $1" ]; then

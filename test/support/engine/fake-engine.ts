@@ -142,6 +142,17 @@ export class Engine {
     return readFileSync(join(this.directory, "calls"), "utf8").split("\n").filter(Boolean);
   }
 
+  /** Returns the environment of the last call of a subcommand, such as `up` or `stack`. */
+  environmentOf(subcommand: string): ReadonlyMap<string, string> {
+    const lines = readFileSync(join(this.directory, `environment-${subcommand}`), "utf8");
+    return new Map(
+      lines.split("\n").map((line) => {
+        const [name = "", ...value] = line.split("=");
+        return [name, value.join("=")];
+      }),
+    );
+  }
+
   /**
    * Returns the PID of the process that holds the stack's lock during a repair. Returns undefined
    * if no process holds the lock.

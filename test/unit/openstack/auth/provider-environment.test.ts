@@ -46,6 +46,14 @@ describe("getProviderEnvironment", () => {
     assert.deepEqual(getProviderEnvironment({ ...env, ...kept }), { ...env, ...kept, ...unseen });
   });
 
+  it("omits variables that change how the provider signs in", () => {
+    const modes = { OS_SWAUTH: "true", OS_DELAYED_AUTH: "false", OS_ALLOW_REAUTH: "false" };
+    const openrc = { OS_AUTH_URL: "http://k", OS_USERNAME: "u", OS_PASSWORD: "p" };
+    assert.deepEqual(getProviderEnvironment({ ...openrc, ...modes }), openrc);
+    const file = { OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: path() };
+    assert.deepEqual(getProviderEnvironment({ ...file, ...modes }), getProviderEnvironment(file));
+  });
+
   it("is unchanged with only an openrc file, or without a known cloud", () => {
     const openrc = { OS_AUTH_URL: "http://k", OS_USERNAME: "u", OS_PASSWORD: "p" };
     for (const env of [
