@@ -8,7 +8,9 @@ import {
   sendRequest,
   type CloudRequest,
   type CloudAnswer,
+  type CloudConnection,
 } from "./send-request.js";
+import { getProxyVariables } from "../http/proxy-settings.js";
 import { defaultRetryClock, type RetryClock } from "../http/retry.js";
 import { getCloudScope, type CloudScope } from "../auth/token-scope.js";
 import { tokenSchema, type Token } from "../auth/token-schema.js";
@@ -151,7 +153,7 @@ const identityUrl = (authUrl: string): string => {
   return /\/v3$/.test(base) ? base : `${base.replace(/\/v2\.0$/, "")}/v3`;
 };
 
-async function authenticate(settings: CloudSettings, clock: RetryClock): Promise<Session> {
+async function authenticate(settings: CloudConnection, clock: RetryClock): Promise<Session> {
   const what = `Signing in to the identity service of cloud '${settings.name}'`;
   const asked = {
     method: "POST",
@@ -244,7 +246,7 @@ class Client implements CloudClient {
   #signingIn: Promise<void> | undefined;
 
   constructor(
-    private readonly settings: CloudSettings,
+    private readonly settings: CloudConnection,
     private session: Session,
     private readonly patience: RetryClock,
   ) {
@@ -365,8 +367,10 @@ class Client implements CloudClient {
 
 /** Signs in to a cloud. `options` or the environment determine the cloud. */
 export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
-  const found = findCloud(options.cloud, options.env ?? process.env);
-  const settings = { ...found, credential: options.credential ?? found.credential };
+  const env = options.env ?? process.env;
+  const found = findCloud(options.cloud, env);
+  const credential = options.credential ?? found.credential;
+  const settings = { ...found, credential, proxies: getProxyVariables(env) };
   const clock = { ...defaultRetryClock, ...options.patience };
   return new Client(settings, await authenticate(settings, clock), clock);
 }

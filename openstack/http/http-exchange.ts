@@ -1,5 +1,6 @@
 import { request as requestPlain, type IncomingMessage } from "node:http";
 import { request as requestTls } from "node:https";
+import { findProxy, type ProxyVariables } from "./proxy-settings.js";
 
 export interface HttpOptions {
   readonly method?: string;
@@ -20,6 +21,11 @@ export interface HttpOptions {
   /** Whether the request uses a new connection. Default: the request may use an idle connection. */
   readonly alone?: boolean;
   readonly signal?: AbortSignal;
+  /**
+   * Environment variables with the proxy: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, also in lower case.
+   * Default: the variables of this process.
+   */
+  readonly proxies?: ProxyVariables;
 }
 
 export interface HttpAnswer {
@@ -34,12 +40,27 @@ async function text(answer: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/**
- * Sends an HTTP request. Uses `node:http`, because `fetch` does not accept the certificate of a
- * private CA.
- */
+const defaultTimeout = 60_000;
+
+/** Sends an HTTP request, through a proxy if environment variables name a proxy for the host. */
 export async function sendHttpRequest(url: string, options: HttpOptions = {}): Promise<HttpAnswer> {
   const target = new URL(url);
+  const { timeout = defaultTimeout } = options;
+  const proxy = findProxy(target, options.proxies ?? process.env);
+  if (!proxy) return sendDirectly(target, { ...options, timeout });
+  // Loaded only here, because most users have no proxy and the library takes time to load.
+  const { sendThroughProxy } = await import("./proxied-exchange.js");
+  return sendThroughProxy(target, proxy, { ...options, timeout });
+}
+
+/**
+ * Sends an HTTP request without a proxy. Uses `node:http`, because `fetch` does not accept the
+ * certificate of a private CA.
+ */
+function sendDirectly(
+  target: URL,
+  options: HttpOptions & { readonly timeout: number },
+): Promise<HttpAnswer> {
   const open = target.protocol === "https:" ? requestTls : requestPlain;
   return new Promise<HttpAnswer>((resolve, reject) => {
     const request = open(
@@ -69,7 +90,7 @@ export async function sendHttpRequest(url: string, options: HttpOptions = {}): P
         }, reject);
       },
     );
-    request.setTimeout(options.timeout ?? 60_000, () => {
+    request.setTimeout(options.timeout, () => {
       request.destroy(
         Object.assign(new Error(`no answer from ${target.host}`), { code: "ETIMEDOUT" }),
       );

@@ -196,12 +196,21 @@ const machineVariables: VariableSection = {
     ),
     ours("HOME", "directory that replaces `~` in the paths of `clouds.yaml`"),
     ours("PATH", "searched for `pulumi`, its plugins, `ssh-agent`, `ssh-add` and `kubectl`"),
+    engine(
+      "HTTPS_PROXY",
+      "proxy for `https://`, such as `http://proxy.example.org:3128`, for all requests of stackadm, Pulumi and its plugins. See [Through a proxy](../set-up/cloud-connection.md#through-a-proxy)",
+    ),
+    engine("HTTP_PROXY", "proxy for `http://`"),
+    engine(
+      "NO_PROXY",
+      "hosts that are reached without the proxy: names, domains, addresses, ranges and `*`, with commas between them. This machine is always reached directly",
+    ),
     ours("CI", "if set, progress is printed as plain lines, without redrawing"),
     ours("TERM", "`dumb`: progress is printed as plain lines, without redrawing"),
     ours("TMPDIR", "place of the socket of an agent that stackadm starts", "`/tmp`"),
   ],
   remarks: [
-    "Values of `XDG_STATE_HOME` and `XDG_CACHE_HOME` that are not absolute paths are ignored. `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are not read: the proxy of the machines is a [setting](../set-up/proxy.md).",
+    "Values of `XDG_STATE_HOME` and `XDG_CACHE_HOME` that are not absolute paths are ignored. The names of the three variables for proxies may be written in lower case. The proxy of the machines is a [setting](../set-up/proxy.md).",
     "The state directory contains:",
     [
       "- `pulumi/`: state, if no other backend is set;",
