@@ -151,12 +151,7 @@ async function planNow(
 
 export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
   backup: (stack, options) =>
-    withCluster(service, stack, options, ({ run, ...source }) => {
-      // Closes the SSH connections if the user stops the backup. A backup changes no machine, so
-      // the user can stop it at any time.
-      options.signal?.addEventListener("abort", () => {
-        source.machines.close();
-      });
+    withCluster(service, stack, options, async ({ run, ...source }) => {
       const requireGoingOn = (): void => {
         run.requireNotStopped();
       };
@@ -166,7 +161,15 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
         onNote?.(
           `! ${one} is left from an interrupted backup. It may contain keys of the cluster: delete it.`,
         );
-      return takeBackup({ stack, ...source, onDetail, requireGoingOn }, options.to);
+      // Closes the SSH connections if the user stops the backup. A backup changes no machine, so
+      // the user can stop it at any time.
+      const stop = (): void => {
+        source.machines.close();
+      };
+      options.signal?.addEventListener("abort", stop);
+      return await takeBackup({ stack, ...source, onDetail, requireGoingOn }, options.to).finally(
+        () => options.signal?.removeEventListener("abort", stop),
+      );
     }),
   restorePlan: (stack, options) =>
     withCluster(service, stack, options, async (cluster) => {

@@ -4,7 +4,7 @@ import { getProviderEnvironment } from "../../openstack/auth/provider-environmen
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { getPinnedFileDirectories } from "../../components/lookup/local-context.js";
 import { getPackageRoot } from "../../base/paths.js";
-import { disableStateAttributes } from "../pulumi/backend.js";
+import { disableStateAttributes, withBackend } from "../pulumi/backend.js";
 import { getEngineEnvironment } from "../pulumi/engine-environment.js";
 import { readAgentKeys } from "../setup/ssh-agent.js";
 import { recordUpBegin, type UpRecording } from "../pulumi/last-up.js";
@@ -91,7 +91,7 @@ export class StackOperation {
     this.directory = projectDirectory ?? getPackageRoot();
     this.#settings = options.settings ?? readStackFile(this.directory, stack);
     this.access = {
-      env: getEngineEnvironment(env),
+      env: withBackend(getEngineEnvironment(env), service.backend),
       workspace: prepareWorkDirectory(this.place()),
     };
   }

@@ -17,7 +17,10 @@ export interface ClusterServiceOptions {
    * Variables of Pulumi that change what an operation does are not passed on.
    */
   readonly env: NodeJS.ProcessEnv;
-  /** URL of the state backend. */
+  /**
+   * URL of the state backend. Operations fail with INVALID_USAGE if PULUMI_BACKEND_URL in `env` names
+   * another backend.
+   */
   readonly backend: string;
   /** Directory with Pulumi.yaml and the stack files. Default: the package's root. */
   readonly projectDirectory?: string;

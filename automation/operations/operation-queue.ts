@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Failure } from "../../base/failures/failure.js";
-import { convertAbortError } from "../../base/failures/cancellation.js";
+import { convertAbortError, getAbortFailure } from "../../base/failures/cancellation.js";
 import { StackOperation } from "../engine/operation-context.js";
 import {
   EventStream,
@@ -39,14 +39,32 @@ const failedEvent = (error: unknown) => {
   return { type: "done", ok: false, error: { code, message: sentence, hint } } as const;
 };
 
+/** Turns of one stack. */
+interface Turns {
+  /** Ends with the last operation of the stack, and never rejects. */
+  end: Promise<void>;
+  /** Number of operations that run or wait. */
+  length: number;
+}
+
+/** Waits for the end of earlier operations. Throws CANCELLED as soon as the signal is aborted. */
+async function awaitTurn(earlier: Promise<void>, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => {
+      resolve();
+    });
+    void earlier.then(resolve);
+  });
+  if (signal.aborted) throw getAbortFailure(signal);
+}
+
 /**
  * Runs operations on the same stack one after another, and operations on different stacks
  * concurrently.
  */
 export class OperationQueue {
-  readonly #turns = new Map<string, Promise<unknown>>();
-  /** Number of running and waiting operations for each stack. */
-  readonly #lengths = new Map<string, number>();
+  /** Turns of the stacks on which operations run or wait. */
+  readonly #turns = new Map<string, Turns>();
 
   constructor(
     private readonly service: ClusterServiceOptions,
@@ -98,8 +116,8 @@ export class OperationQueue {
         },
         emit,
       );
-    emit({ type: "queued", name, behind: waits(name) ? (this.#lengths.get(stack) ?? 0) : 0 });
-    const result = waits(name) ? this.inTurn(stack, perform) : perform();
+    emit({ type: "queued", name, behind: waits(name) ? (this.#turns.get(stack)?.length ?? 0) : 0 });
+    const result = waits(name) ? this.inTurn(stack, perform, cancel.signal) : perform();
     result.then(
       () => {
         emit({ type: "done", ok: true });
@@ -119,15 +137,22 @@ export class OperationQueue {
     };
   }
 
-  private inTurn<T>(stack: string, begin: () => Promise<T>): Promise<T> {
-    const count = (more: number): void => {
-      this.#lengths.set(stack, (this.#lengths.get(stack) ?? 0) + more);
+  /**
+   * Runs an operation after the earlier operations on its stack. An operation that is stopped while
+   * it waits ends at once. Keeps no result, because results contain secrets.
+   */
+  private inTurn<T>(stack: string, begin: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const turns = this.#turns.get(stack) ?? { end: Promise.resolve(), length: 0 };
+    this.#turns.set(stack, turns);
+    const earlier = turns.end;
+    const result = awaitTurn(earlier, signal).then(begin);
+    const leave = (): void => {
+      turns.length -= 1;
+      if (turns.length === 0) this.#turns.delete(stack);
     };
-    count(1);
-    const mine = (this.#turns.get(stack) ?? Promise.resolve()).then(begin, begin).finally(() => {
-      count(-1);
-    });
-    this.#turns.set(stack, mine);
-    return mine;
+    turns.length += 1;
+    const ended = result.then(leave, leave);
+    turns.end = earlier.then(() => ended);
+    return result;
   }
 }
