@@ -1,5 +1,5 @@
 import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstack-versions.js";
-import { getProviderEnvironment } from "../../openstack/auth/provider-environment.js";
+import { findCloudSecrets } from "../../openstack/auth/cloud-secrets.js";
 import { createClusterService, type ClusterService } from "../cluster-service.js";
 import type { StopSignals, WhichCluster } from "../engine/operation-options.js";
 import type { StartedOperation } from "../engine/operation-events.js";
@@ -56,8 +56,8 @@ export async function withStack<T>(
     backend: project.backend,
     openstackPlugin: readStackPluginVersion(settings),
   });
-  // The environment of the provider also contains the passwords in secure.yaml.
-  addEnvironmentSecrets(session.redactor, getProviderEnvironment(environment.env));
+  addEnvironmentSecrets(session.redactor, environment.env);
+  session.redactor.add(findCloudSecrets(environment.env));
   try {
     const { env, backend } = environment;
     const { directory: projectDirectory, program } = project;
@@ -85,7 +85,7 @@ export const createClusterReporter = ({
 }: StackContext): { readonly onCluster: (which: WhichCluster) => void } => ({
   onCluster: (which) => {
     session.emit({ type: "cluster", stack, ...which });
-    if (!session.json) session.progress.note(session.redactor.clean(renderClusterLine(which)));
+    if (!session.json) session.progress.note(renderClusterLine(which));
   },
 });
 
@@ -105,7 +105,6 @@ export const createRunView = (
 ): RunView =>
   new RunView({
     progress: session.json ? silentProgress : session.progress,
-    redactor: session.redactor,
     ...options,
   });
 

@@ -27,18 +27,19 @@ import {
 
 /**
  * Error for a cluster that was created, but whose checks did not all succeed. `result` is the
- * result of `up`.
+ * result of `up`. It contains the administrator's kubeconfig, so loggers and `JSON.stringify` do not
+ * see it.
  */
 export class VerificationFailed extends Failure {
-  constructor(
-    problems: readonly string[],
-    readonly result: UpResult & { readonly verification: Verification },
-  ) {
+  declare readonly result: UpResult & { readonly verification: Verification };
+
+  constructor(problems: readonly string[], result: VerificationFailed["result"]) {
     super(
       "VERIFY_FAILED",
       `The cluster was created, but not everything in it works:\n${problems.map((one) => `  ${one}`).join("\n")}`,
     );
     this.name = "VerificationFailed";
+    Object.defineProperty(this, "result", { value: result, enumerable: false });
   }
 }
 

@@ -13,7 +13,8 @@ import type {
   StopSignals,
 } from "../engine/operation-options.js";
 import { findDroppedVariables } from "../pulumi/engine-environment.js";
-import { redactError } from "../../base/terminal/redact-secrets.js";
+import { redactError, type Redactor } from "../../base/terminal/redact-secrets.js";
+import { createServiceRedactor } from "../engine/service-redactor.js";
 import type { OperationName, Operations, OperationTable } from "./operations.js";
 
 /**
@@ -38,6 +39,12 @@ const failedEvent = (error: unknown) => {
     error instanceof Failure ? error : new Failure("FAILED", message);
   return { type: "done", ok: false, error: { code, message: sentence, hint } } as const;
 };
+
+interface RequestOutput {
+  readonly emit?: OperationEventListener;
+  /** Secrets that the error must not contain. Default: the secrets of the service at its end. */
+  readonly redactor?: Redactor;
+}
 
 /** Turns of one stack. */
 interface Turns {
@@ -79,14 +86,17 @@ export class OperationQueue {
     stack: string,
     options: RunOptions & StopSignals,
     work: (run: StackOperation) => T | Promise<T>,
-    emit?: OperationEventListener,
+    { emit, redactor }: RequestOutput = {},
   ): Promise<T> {
     let run: StackOperation | undefined;
     try {
       run = new StackOperation(this.service, stack, options, emit);
       return await work(run);
     } catch (error) {
-      throw redactError(convertAbortError(error, options.signal), this.service.env);
+      throw redactError(
+        convertAbortError(error, options.signal),
+        redactor ?? createServiceRedactor(this.service.env),
+      );
     } finally {
       run?.close();
     }
@@ -102,8 +112,9 @@ export class OperationQueue {
     const stream = new EventStream({ operation: id, stack });
     const [cancel, kill] = [new AbortController(), new AbortController()];
     const stops: StopSignals = { signal: cancel.signal, killSignal: kill.signal };
+    const redactor = createServiceRedactor(this.service.env);
     const emit: OperationEventListener = (event) => {
-      stream.add(event);
+      stream.add(redactor.cleanFields(event));
     };
     const perform = (): Promise<Operations[Name]["result"]> =>
       this.request(
@@ -114,7 +125,7 @@ export class OperationQueue {
           reportDroppedVariables(run);
           return this.operations[name](run, options);
         },
-        emit,
+        { emit, redactor },
       );
     emit({ type: "queued", name, behind: waits(name) ? (this.#turns.get(stack)?.length ?? 0) : 0 });
     const result = waits(name) ? this.inTurn(stack, perform, cancel.signal) : perform();

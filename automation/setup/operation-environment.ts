@@ -5,6 +5,7 @@ import { Failure } from "../../base/failures/failure.js";
 import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstack-versions.js";
 import { getLabFolderName, getLabName, getStatePath } from "../../base/paths.js";
 import { silentProgress, type Progress } from "../../base/progress.js";
+import { createRedactor, redactError } from "../../base/terminal/redact-secrets.js";
 import { backendVariable, requireBackendUrl } from "../pulumi/backend.js";
 import { getGrpcVariables } from "../pulumi/engine-environment.js";
 import { ensureCommands } from "../../base/host-packages.js";
@@ -177,6 +178,15 @@ export async function prepareEnvironment(
   options: EnvironmentOptions = {},
 ): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
+  return prepare(env, options).catch((error: unknown): never => {
+    throw redactError(error, createRedactor(env));
+  });
+}
+
+async function prepare(
+  env: NodeJS.ProcessEnv,
+  options: EnvironmentOptions,
+): Promise<OperationEnvironment> {
   requireVariables(env);
   const cloud = selectCloudEnvironment(env);
   // Checks the backend before the toolchain, because an installation of the toolchain may take

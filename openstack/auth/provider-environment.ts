@@ -1,6 +1,5 @@
-import { findCloud } from "./clouds-file.js";
+import { findUsableCloud } from "./clouds-file.js";
 import type { Credential } from "./credential.js";
-import { Failure } from "../../base/failures/failure.js";
 
 /*
  * Environment variables for OpenStack's provider. The provider runs in another directory, and reads
@@ -56,7 +55,7 @@ function isUsedBy(credential: Credential, variable: string): boolean {
  * unchanged if `findCloud` finds no cloud.
  */
 export function getProviderEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const cloud = foundIn(env);
+  const cloud = findUsableCloud(env);
   if (cloud === undefined) return env;
   const { file, unseen, credential } = cloud;
   const isKept = (name: string): boolean =>
@@ -67,17 +66,4 @@ export function getProviderEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEn
     ...(file !== undefined && { OS_CLIENT_CONFIG_FILE: file }),
     ...unseen,
   };
-}
-
-/**
- * Returns the cloud. Returns undefined if the settings are wrong, because the login later reports
- * wrong settings.
- */
-function foundIn(env: NodeJS.ProcessEnv): ReturnType<typeof findCloud> | undefined {
-  try {
-    return findCloud(undefined, env);
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }

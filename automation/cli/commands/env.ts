@@ -69,8 +69,8 @@ export async function runEnvCommand(
     };
     await ensureKey(getLoginKeyPath(), createNewKeyReporter(note));
   }
-  session.print(renderExportLines(variables));
-  if (!ready) session.print(renderSshAgentLines(getLoginKeyPath()));
+  session.printData(renderExportLines(variables));
+  if (!ready) session.printData(renderSshAgentLines(getLoginKeyPath()));
   session.emit({ type: "result", ok: true, variables });
   return 0;
 }
