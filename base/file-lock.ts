@@ -174,7 +174,8 @@ function readFileSystemTime(file: string): number {
 function startHeartbeat(file: string, text: string): () => void {
   let open: number;
   try {
-    open = openSync(file, "r+");
+    // Writes reach a file server immediately. Otherwise, the kernel may delay them by more than 30 s.
+    open = openSync(file, "rs+");
   } catch (error) {
     if (isMissingFileError(error)) return () => undefined;
     throw error;
