@@ -22,7 +22,11 @@ import {
   isHolderDead,
   type EngineNote,
 } from "../../../../automation/pulumi/lock-holders.js";
-import { readPidScope, type ObservationPlace } from "../../../../base/process-identity.js";
+import {
+  readPidScope,
+  readProcessName,
+  type ObservationPlace,
+} from "../../../../base/process-identity.js";
 import { runPulumi } from "../../../../automation/pulumi/stack-state.js";
 
 describe("engine notes", () => {
@@ -69,6 +73,23 @@ describe("engine notes", () => {
     await end(engine);
     assert.equal(isHolderDead(readEngineNotes(directory), holder(engine.pid)), true);
   });
+
+  it("prove the death of an engine whose parent never reads its exit code", async () => {
+    // The shell becomes `sleep`, which reads no exit codes.
+    const parent = spawn("sh", ["-c", "sleep 30 & echo $!; exec sleep 30"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    children.push(parent);
+    const [line] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(line.toString());
+    recordEngine(directory, pid);
+    assert.equal(isHolderDead(readEngineNotes(directory), holder(pid)), false);
+    process.kill(pid, "SIGKILL");
+    while (!readFileSync(`/proc/${pid.toString()}/stat`, "utf8").includes(") Z "))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(isHolderDead(readEngineNotes(directory), holder(pid)), true);
+    assert.equal(readProcessName(pid), undefined);
+  }).timeout(20_000);
 
   it("prove that the engine ended if another process has its ID", async () => {
     const engine = await start();
