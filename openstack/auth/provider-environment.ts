@@ -56,10 +56,13 @@ export function getProviderEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEn
   const kept = Object.entries(env).filter(
     ([name]) => !identity.test(name) || (file === undefined && isUsedBy(credential, name)),
   );
+  const added = Object.entries(unseen).filter(
+    ([name]) => !identity.test(name) || isUsedBy(credential, name),
+  );
   return {
     ...Object.fromEntries(kept),
     ...(file !== undefined && { OS_CLIENT_CONFIG_FILE: file }),
-    ...unseen,
+    ...Object.fromEntries(added),
   };
 }
 
