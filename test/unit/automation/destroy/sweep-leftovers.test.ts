@@ -78,6 +78,12 @@ describe("sweepLeftovers", () => {
     assert.deepEqual([kept.map(({ id }) => id), hidden], [["v"], ["load balancer"]]);
   });
 
+  it("fails if a proxy answers instead of Neutron, because objects may then be left", async () => {
+    const proxy = { status: 404, body: "default backend - 404" };
+    cloud.on("GET /network/security-groups", proxy);
+    await assert.rejects(run(), /a proxy or ingress answered 404 instead of the cloud's service/);
+  });
+
   it("leaves foreign objects with any name alone", async () => {
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "f", name: "dev-0" }] } });
     assert.deepEqual(await run(["s"]), { deleted: [], kept: [] });
