@@ -220,6 +220,18 @@ describe("sweepLeftovers", () => {
     );
   });
 
+  it("marks a retained object although the deletion of another object fails", async () => {
+    const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "dev", tags }] } });
+    const groups = [{ id: "g", name: "dev-lost", tags }];
+    cloud.on("GET /network/security-groups", { body: { security_groups: groups } });
+    cloud.on("DELETE /network/security-groups/g", { status: 403, body: {} });
+    const route = "/network/networks/n/tags/stackadm-kept%3Dretained";
+    cloud.on(`PUT ${route}`, { status: 201 });
+    await assert.rejects(run([], ["n"]), /403/);
+    assert.ok(cloud.seen.some(({ method, path }) => method === "PUT" && path === route));
+  });
+
   it("advises to run the same command again, because the state still has the identity", async () => {
     cloud.on("GET /load-balancer/lbaas/loadbalancers", { body: { loadbalancers: [balancer] } });
     cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 404 });
