@@ -10,6 +10,7 @@ import {
   type CloudSurvey,
 } from "../../openstack/checks/preflight-checks.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
+import { differsFromRecorded } from "../../components/config/recorded-defaults.js";
 import { getClusterRequirements } from "../../components/cloud-requirements.js";
 import { Failure } from "../../base/failures/failure.js";
 import {
@@ -19,7 +20,7 @@ import {
 import type { PreflightRunOptions, PreviewOptions } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { PlannedChanges, OperationStep } from "../steps/step.js";
-import { findStackOwnership, type StateExport } from "../pulumi/stack-state.js";
+import { findRecordedValues, findStackOwnership, type StateExport } from "../pulumi/stack-state.js";
 
 /**
  * Answer of the cloud: the objects in the project, and a function. The function returns the
@@ -93,6 +94,19 @@ export interface PreflightFacts extends UnrecordedObjectsFacts {
 export async function readSettings(facts: PreflightFacts): Promise<void> {
   if (facts.options.preflight === false) return;
   facts.spec = await facts.run.spec({ files: true });
+}
+
+/**
+ * Reads the settings again if the existing cluster keeps values that differ from this release's
+ * defaults. The state was unknown when {@link readSettings} and {@link startSurvey} used the
+ * defaults, so the cloud is then asked again.
+ */
+export async function applyRecordedDefaults(facts: PreflightFacts): Promise<void> {
+  const { run, spec, state } = facts;
+  const recorded = spec && findRecordedValues(state, spec.name);
+  if (!recorded || !differsFromRecorded(spec, recorded)) return;
+  facts.spec = await run.spec({ files: true, state });
+  facts.early = undefined;
 }
 
 /**
