@@ -133,6 +133,17 @@ describe("base/file-lock", () => {
     });
   });
 
+  it("is respected after a suspension of this process, because the holder was suspended, too", async () => {
+    put({ host: "other" });
+    const options = { purpose: "new", waitMs: 8_000 };
+    const waiting = withLock(file, options, () => assert.fail("two have the lock"));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    age(60);
+    // Blocks this thread, like a suspension.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
+    await assert.rejects(waiting, /holds this lock/);
+  }).timeout(20_000);
+
   it("stays if another process has replaced it while the work ran", async () => {
     await withLock(file, { purpose: "first" }, () => {
       rmSync(file);
