@@ -28,7 +28,10 @@ const upgrading = [...versionScripts, read("scripts/upgrade-node.sh")];
  * Program on control planes that issues join credentials to machines and reports when their nodes
  * are Ready.
  */
-export const issueJoinCredentialsProgram = program("scripts/programs/issue-join-credentials.sh");
+export const issueJoinCredentialsProgram = program(
+  "scripts/join-token.sh",
+  "scripts/programs/issue-join-credentials.sh",
+);
 /** Program on control planes that drains a node while its kubelet is upgraded. */
 export const drainForUpgradeProgram = program(
   "scripts/drain-nodes.sh",
@@ -96,7 +99,12 @@ export const joinScripts = [
   read("scripts/steps/join-node.sh"),
 ] as const;
 
-export const leaveScripts = [common, draining, read("scripts/steps/remove-node.sh")] as const;
+export const leaveScripts = [
+  common,
+  draining,
+  read("scripts/join-token.sh"),
+  read("scripts/steps/remove-node.sh"),
+] as const;
 const releasing = [common, undoTeardown, read("scripts/cloud-object-release.sh")];
 export const teardownScripts = [
   ...releasing,

@@ -32,10 +32,6 @@ readonly pki=/etc/kubernetes/pki
 # kubeadm upgrade restores it.
 readonly automatic=kubeadm:node-autoapprove-bootstrap
 
-is_token_signed() {
-  [[ -n $(timeout "$((10 * factor))" kubectl -n kube-public get configmap cluster-info -o "jsonpath={.data.jws-kubeconfig-$1}") ]]
-}
-
 # Deletes the former node of the machine, and the binding `automatic`. Refuses while the worker's
 # node is Ready on this server: otherwise a stolen key could delete it. A worker that joins again
 # resets itself first, so its node is no longer Ready after a while.
@@ -129,7 +125,7 @@ issue_token() {
       certificate_key=$(upload_certificates)
       ;;
   esac
-  token=$(timeout "$((30 * factor))" kubeadm token create --ttl "$((15 * factor))m" --description "join of $node" 2>/dev/null)
+  token=$(create_token 15 "join of $node" 2>/dev/null)
   id=${token%%.*}
   systemd-run --quiet --collect --unit "stackadm-approve-$id" -p RuntimeMaxSec="$((900 * factor))" /bin/bash "$0" approve "$node" "$id"
   # Waits for the token's signature: the joining machine would look for it only every 5 s.

@@ -4,6 +4,8 @@
 # Result: {"left": "drained" | "nothing"}.
 # States: node Ready -> drained; no node, node of another server, or node not Ready (kubelet would
 # never stop its pods) -> nothing.
+# Before the drain, the script proves that another machine could join. Otherwise the cluster would
+# lose a machine for good if kube-controller-manager does not work.
 # If a node cannot be drained, the script makes it schedulable again, and the machine keeps its
 # server. The script does not delete the Node object. After an interrupted run, the machine may
 # remain in the cluster, and its kubelet would not create the Node object again. When the server is
@@ -21,6 +23,7 @@ remove_node() {
     now=$(print_node_state) || die "the API server does not return the node $NODE_NAME; run up again"
     case $now in
       "openstack:///$LEAVING_SERVER True")
+        prove_join
         left=drained
         drain_leaving_node
         ;;
@@ -36,6 +39,20 @@ api_answers() { [[ $(run_kubectl get --raw /readyz) == ok ]]; }
 print_node_state() {
   run_kubectl get node "$NODE_NAME" --ignore-not-found \
     -o 'jsonpath={.spec.providerID} {.status.conditions[?(@.type=="Ready")].status}'
+}
+
+# Creates a token, waits until a machine could join with it, and deletes the token. The wait is long
+# enough for another kube-controller-manager to take over the lease of one that has just ended.
+prove_join() {
+  local token id signed=yes
+  token=$(create_token 2 "check before $NODE_NAME leaves") ||
+    die_as NOT_READY "$NODE_NAME keeps its server, because kubeadm creates no token with which another machine could join: see $log. Repair the control plane and run up again"
+  id=${token%%.*}
+  poll 60 is_token_signed "$id" || signed=no
+  # A token that cannot be deleted ends by itself.
+  timeout "$((30 * factor))" kubeadm token delete "$id" || :
+  [[ $signed == yes ]] ||
+    die_as NOT_READY "$NODE_NAME keeps its server, because no other machine could join: kube-controller-manager signed no token within $((60 * factor)) s. See \`kubectl -n kube-system logs -l component=kube-controller-manager\`, repair it and run up again"
 }
 
 drain_leaving_node() {

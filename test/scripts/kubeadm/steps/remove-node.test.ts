@@ -16,7 +16,10 @@ describe("remove-node.sh", () => {
   let machine: Sandbox;
   /** Sets kubectl's answer about the node; `more` are further cases of kubectl. */
   const cluster = (node: string, ...more: readonly string[]): void => {
-    const cases = ["*readyz*) printf ok ;;", `"get node "*) printf '${node}' ;;`, ...more];
+    const cases = [
+      ...["*readyz*) printf ok ;;", `"get node "*) printf '${node}' ;;`, ...more],
+      "*configmap*cluster-info*) echo signature ;;",
+    ];
     machine.stub("kubectl", `case "$*" in\n${cases.join("\n")}\nesac`);
   };
   const run = (scripts: readonly string[] = leaveScripts): Outcome => machine.run(scripts, values);
@@ -26,7 +29,10 @@ describe("remove-node.sh", () => {
   const left = ({ stdout }: Outcome): unknown => readScriptResult(stdout)?.["left"];
 
   beforeEach(() => {
-    machine = new Sandbox({ hostname: "echo machine" });
+    machine = new Sandbox({
+      hostname: "echo machine",
+      kubeadm: 'case "$1 $2" in "token create") echo abcdef.0123456789abcdef ;; esac',
+    });
     machine.put("etc/kubernetes/admin.conf");
   });
   afterEach(() => {
@@ -44,12 +50,56 @@ describe("remove-node.sh", () => {
     ]);
   });
 
+  it("proves with a token that another machine could join, before it changes the node", () => {
+    cluster(`openstack:///${leaving} True`);
+    const { calls } = run();
+    const [create = "", read = "", remove = "", next = ""] = calls.slice(
+      calls.findIndex((call) => call.startsWith("kubeadm")),
+    );
+    assert.equal(
+      create,
+      "kubeadm token create --ttl 2m --description check before dev-general-0 leaves",
+    );
+    assert.match(
+      read,
+      /^kubectl -n kube-public get configmap cluster-info .*jws-kubeconfig-abcdef/,
+    );
+    assert.equal(remove, "kubeadm token delete abcdef");
+    assert.match(next, /^kubectl get node dev-general-0 .*unschedulable/);
+  });
+
+  for (const leaves of ["drain", "drain remove-etcd-member"])
+    it(`changes nothing if no token is signed, because no machine could join: ${leaves}`, () => {
+      cluster(`openstack:///${leaving} True`, "*cluster-info*) ;;");
+      const { code, stderr, calls } = machine.run(leaveScripts, { ...values, LEAVES: leaves });
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /reason: \[NOT_READY\] dev-general-0 keeps its server, because no other machine could join: kube-controller-manager signed no token within 60 s/,
+      );
+      assert.ok(calls.includes("kubeadm token delete abcdef"));
+      assert.deepEqual(
+        calls.filter((call) => /label|drain|uncordon|member/.test(call)),
+        [],
+      );
+    });
+
+  it("changes nothing if kubeadm creates no token", () => {
+    machine.stub("kubeadm", "exit 1");
+    cluster(`openstack:///${leaving} True`);
+    const done = run();
+    assert.equal(done.code, 1);
+    assert.match(done.stderr, /dev-general-0 keeps its server, because kubeadm creates no token/);
+    assert.deepEqual(deeds(done), []);
+  });
+
   it("does nothing if the node is not Ready, since the node's pods would never end", () => {
     for (const state of ["False", "Unknown", ""]) {
       cluster(`openstack:///${leaving} ${state}`);
       const done = run();
       assert.equal(left(done), "nothing");
       assert.deepEqual(deeds(done), []);
+      assert.ok(!done.calls.some((call) => call.startsWith("kubeadm")));
     }
   });
 
@@ -96,7 +146,7 @@ describe("remove-node.sh", () => {
   it("does not uncordon a node that the user cordoned before", () => {
     machine.stub(
       "kubectl",
-      `case "$*" in *readyz*) printf ok ;; *unschedulable*) printf true ;; "get node "*) printf 'openstack:///${leaving} True' ;; drain*) exit 1 ;; esac`,
+      `case "$*" in *readyz*) printf ok ;; *cluster-info*) echo signature ;; *unschedulable*) printf true ;; "get node "*) printf 'openstack:///${leaving} True' ;; drain*) exit 1 ;; esac`,
     );
     const done = run();
     assert.equal(done.code, 1);
@@ -112,7 +162,7 @@ describe("remove-node.sh", () => {
     it("uncordons the node if etcd refuses to remove the member", () => {
       machine.stub(
         "kubectl",
-        `case "$*" in *readyz*) printf ok ;; "get node "*) printf 'openstack:///${leaving} True' ;; *"member list"*) printf '91bc3c398fb3c146, started, b, https://10.0.0.6:2380, , false\n' ;; *"member remove"*) exit 1 ;; esac`,
+        `case "$*" in *readyz*) printf ok ;; *cluster-info*) echo signature ;; "get node "*) printf 'openstack:///${leaving} True' ;; *"member list"*) printf '91bc3c398fb3c146, started, b, https://10.0.0.6:2380, , false\n' ;; *"member remove"*) exit 1 ;; esac`,
       );
       const { code, stderr, calls } = machine.run(atOnce, all);
       assert.equal(code, 1);
