@@ -75,6 +75,7 @@ import {
   findMissingMachineGroupError,
   getTopologyDefaults,
   topologySchema,
+  findTaintConflicts,
   findUnschedulablePodConflicts,
 } from "./topology.js";
 import { findVolumeZoneConflicts } from "./machines/volumes.js";
@@ -293,6 +294,7 @@ const conflictChecks: readonly ConflictCheck<Checked>[] = [
   { of: ["workers", ...listSeparateRoles()], find: reservedPools },
   { of: ["access", "network"], find: findSshAccessConflicts },
   { of: ["topology", "controlPlane", "workers"], find: findTopologyConflicts },
+  { of: nodes, find: findTaintConflicts },
   { of: [...nodes, "samples", "ingress"], find: findUnschedulablePodConflicts },
   { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: findMissingIpv4Conflicts },
   ...Object.values(separateGroupDefinitions).flatMap(

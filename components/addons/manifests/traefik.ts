@@ -11,7 +11,6 @@ import type {
   PodDisruptionBudget,
   PodSpec,
   Service,
-  Toleration,
 } from "../../kubernetes-objects/kubernetes-types.js";
 import {
   buildRbacObjects,
@@ -30,6 +29,8 @@ import {
   buildReadinessProbe,
   addSkipAwaitAnnotation,
   buildNodeSpreadConstraints,
+  tolerateTaints,
+  type Taint,
 } from "../../kubernetes-objects/pod-settings.js";
 
 const name = "traefik";
@@ -84,15 +85,12 @@ export function buildIngressClass({
   };
 }
 
-/** Node taint that Traefik's pods tolerate. */
-type Tolerated = Pick<Toleration, "key" | "value" | "effect">;
-
 /** Arguments of {@link buildTraefikDeployment}. */
 export interface TraefikSettings {
   readonly image: string;
   readonly spec: IngressSpec;
   /** Taints of the machines in the worker pool that runs Traefik. @default none */
-  readonly taints?: readonly Tolerated[];
+  readonly taints?: readonly Taint[];
   /**
    * Argument that determines the address in the status of each Ingress:
    * {@link publishedServiceFlag} or {@link fixedIngressAddressFlag}.
@@ -121,7 +119,7 @@ function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
     return { topologySpreadConstraints: buildNodeSpreadConstraints(matchLabels) };
   return {
     nodeSelector: { [poolLabel]: spec.pool },
-    tolerations: taints.map((taint) => ({ ...taint, operator: "Equal" })),
+    tolerations: tolerateTaints(taints),
     affinity: {
       podAntiAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: [
