@@ -188,6 +188,13 @@ const input: PromiseSection = {
       "unit/openstack/auth/clouds-refused",
     ),
     promise("What the cloud lacks is reported before the first change.", "lab/refusals"),
+    promise(
+      "Each flag of the control plane, and each field of kubelet and kube-proxy, is refused or checked if the cluster would not work with some value.",
+      ...[
+        "unit/components/config/kubernetes/flags/decision",
+        "unit/components/config/cluster-spec",
+      ],
+    ),
   ],
 };
 
@@ -202,6 +209,14 @@ const changes: PromiseSection = {
       "Machines are replaced one at a time: drained, deleted, created, Ready.",
       ...["engine/lifecycle/replace-machines", "engine/lifecycle/replace-control-planes"],
       "lab/all/control-planes/replace-control-planes",
+    ),
+    promise(
+      "A machine leaves only if another machine could join.",
+      "scripts/kubeadm/steps/remove-node",
+    ),
+    promise(
+      "Add-ons on control planes run also with taints of the settings.",
+      ...["unit/components/addons/workloads", "graph/addons/addons"],
     ),
     promise(
       "Settings that cannot change are refused before anything changes.",
