@@ -61,7 +61,7 @@ describe("the upgrade of a worker", () => {
     "install kubeadm=1.36.3-1.1 cri-tools=1.36.3-1.1",
     "upgrade node --config /run/stackadm/upgrade.yaml --ignore-preflight-errors Swap,NumCPU",
     "retire",
-    "install kubelet=1.36.3-1.1 kubectl=1.36.3-1.1 cri-tools=1.36.3-1.1 kubernetes-cni=1.36.3-1.1",
+    "install kubelet=1.36.3-1.1 kubectl=1.36.3-1.1 cri-tools=1.36.3-1.1 kubernetes-cni=1.9.1-1.1",
     "restart containerd",
     "restart kubelet",
     "restore",

@@ -24,8 +24,8 @@ export const nodeCommands: Readonly<Record<string, string>> = {
 export const versionValues = {
   KUBERNETES_VERSION: "1.36.3",
   PACKAGES_URL: "https://packages.example/",
-  CRI_TOOLS_SERIES: "<=1.36",
-  KUBERNETES_CNI_SERIES: "1",
+  CRI_TOOLS_SERIES: "1.30..1.36",
+  KUBERNETES_CNI_SERIES: "1.2..1.9",
   IMAGE_REPOSITORY: "r",
   PAUSE: "",
 };

@@ -10,6 +10,16 @@
 
 readonly containerd_keyring=/etc/apt/keyrings/stackadm-containerd.asc containerd_directory=/var/cache/stackadm/containerd
 
+# Succeeds if the installed containerd is in the series. `containerd --version` prints its name, its
+# package, its version and its commit.
+has_containerd() {
+  [[ -n $(containerd --version | awk '{ sub(/^v/, "", $3); print $3 }' | print_first_in_series "$CONTAINERD_SERIES") ]]
+}
+
+# Succeeds if kubeadm can use the installed containerd. A machine in service may have any version,
+# because its containerd changes only at the machine's turn.
+is_containerd_usable() { if is_cluster_machine; then containerd --version; else has_containerd; fi; }
+
 # Adds the package, or the file of the package, to `pinned`.
 pin_containerd() {
   local source key

@@ -142,7 +142,7 @@ install_packages() {
   say "$(hostname): installing Kubernetes $KUBERNETES_VERSION"
   list_packages
   pin_kubernetes "${kubernetes_packages[@]}"
-  if ! has_containerd; then pin_containerd; fi
+  if ! is_containerd_usable; then pin_containerd; fi
   # stackadm-guard needs iptables, and some packages of kubelet do not depend on iptables.
   apt_install iptables "${pinned[@]}" || die "the packages cannot be installed on $(hostname)$(print_apt_error kubernetes.packages.url)"
   forget_containerd_source
@@ -179,13 +179,7 @@ extra_packages() {
 
 is_installed() {
   has_wanted_version kubeadm && has_wanted_version kubelet &&
-    has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
-}
-
-# Succeeds if containerd is installed with the wanted major version. The minor version may differ.
-has_containerd() {
-  local major=${CONTAINERD_SERIES#<=}
-  containerd --version | grep -Eq " v?${major%%.*}\."
+    is_containerd_usable && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
 
 configure_containerd() {
