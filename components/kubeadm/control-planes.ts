@@ -19,7 +19,7 @@ import type {
 } from "../machine/machine-group.js";
 import { getJoinRequestValues } from "../machine/join-credentials.js";
 import { getPreparationValues, getPreparationStep } from "../machine/preparation.js";
-import { getContainerdSecretValues } from "../machine/secret-values.js";
+import { getContainerdValues } from "../machine/containerd-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
 import { listClusterRanges } from "../../base/ip-addresses.js";
 import { getPodNetworkTraits } from "../pod-network/pod-network-kinds.js";
@@ -250,9 +250,7 @@ export class ControlPlane extends NodeGroup {
     const traits = { ...this.plan, ...getEndpointTraits(spec) };
     return this.prepare(member, access, {
       ...getPreparationValues(spec, member.plan.role, traits),
-      ...getContainerdSecretValues(spec, (text) =>
-        turns.delayUntilTurn(member.plan.name, text, earlier),
-      ),
+      ...getContainerdValues(spec, turns.getTurn(member.plan.name, earlier)),
     });
   }
 

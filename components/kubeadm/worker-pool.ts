@@ -5,7 +5,7 @@ import type { Endpoint } from "../endpoint/endpoint.js";
 import type { CommonMachineSettings } from "../machine/machine.js";
 import type { MachineGroupMember, RolloutGroupArgs } from "../machine/machine-group.js";
 import { getPreparationValues, getPreparationStep } from "../machine/preparation.js";
-import { getContainerdSecretValues, type DelayUntilTurn } from "../machine/secret-values.js";
+import { getContainerdValues } from "../machine/containerd-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { renderKubeletConfiguration } from "./component-configuration.js";
@@ -66,11 +66,10 @@ export class WorkerPool extends NodeGroup {
     leave: RemoteScript | undefined,
   ): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
-    const inTurn: DelayUntilTurn = (text) =>
-      this.#turns.delayUntilTurn(member.plan.name, text, controlPlane.completion);
+    const turn = this.#turns.getTurn(member.plan.name, controlPlane.completion);
     const prepare = this.prepare(member, access, {
       ...getPreparationValues(spec, member.plan.role, this.plan),
-      ...getContainerdSecretValues(spec, inTurn),
+      ...getContainerdValues(spec, turn),
     });
     const controlPlanes = controlPlane.members.map(({ machine }) => machine.address);
     return this.script(member, "join", {
@@ -93,7 +92,7 @@ export class WorkerPool extends NodeGroup {
         KUBEADM_JOIN: renderMachineJoinDocument(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.after(spec.kubernetes.version),
-        KUBELET_CONFIGURATION: inTurn(renderKubeletConfiguration(getKubeletFields(spec))),
+        KUBELET_CONFIGURATION: turn.delay(renderKubeletConfiguration(getKubeletFields(spec))),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },
     });

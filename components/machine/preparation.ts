@@ -105,6 +105,13 @@ export const getPreparationStep = ({ ipv6 }: { readonly ipv6?: object | undefine
 export const getCgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>
   kubelet["cgroupDriver"] === "cgroupfs" ? "cgroupfs" : "systemd";
 
+/** Returns containerd's configuration file, with a placeholder for the pause image of kubeadm. */
+export const getContainerdConfig = (kubernetes: ClusterSpec["kubernetes"]): string =>
+  renderContainerdConfig({
+    cgroupDriver: getCgroupDriver(kubernetes),
+    pause: kubernetes.images.pause,
+  });
+
 /**
  * Settings of single machines or groups, in addition to the settings that their role determines.
  */
@@ -118,7 +125,7 @@ export interface PreparationAdditions {
 
 /**
  * Variables that other code sets: machine-group.ts sets the values of a single machine, and
- * secret-values.ts sets the values that machines get one after another.
+ * containerd-values.ts sets the values that machines get one after another.
  */
 type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | "PROXY";
 
@@ -141,10 +148,7 @@ export function getPreparationValues(
     CONTAINERD_SOURCE: packages.containerd.source,
     CONTAINERD_KEY: packages.containerd.key,
     CONTAINERD_KEY_FINGERPRINT: packages.containerd.keyFingerprint,
-    CONTAINERD_CONFIG: renderContainerdConfig({
-      cgroupDriver: getCgroupDriver(kubernetes),
-      pause: kubernetes.images.pause,
-    }),
+    CONTAINERD_CONFIG: getContainerdConfig(kubernetes),
     REGISTRIES: renderRegistryFiles(kubernetes),
     EXTRA_IMAGES: getEarlyImages(spec, role).join("\n"),
     EXTRA_PACKAGES: extra.join(" "),
