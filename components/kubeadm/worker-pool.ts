@@ -67,6 +67,7 @@ export class WorkerPool extends NodeGroup {
   ): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
     const turn = this.#turns.getTurn(member.plan.name, controlPlane.completion);
+    const upgrade = getUpgradeValues(spec);
     const prepare = this.prepare(member, access, {
       ...getPreparationValues(spec, member.plan.role, this.plan),
       ...getContainerdValues(spec, turn),
@@ -78,7 +79,8 @@ export class WorkerPool extends NodeGroup {
       step: joinStep,
       values: {
         ...getJoinRequestValues(member, controlPlane.members, machines),
-        ...getUpgradeValues(spec),
+        ...upgrade,
+        CONTAINERD_GENERATION: turn.delay(upgrade.CONTAINERD_GENERATION),
         KUBERNETES_VERSION: this.#turns.delayVersion(
           member.plan.name,
           spec.kubernetes.version,

@@ -36,6 +36,7 @@ export const preparationVariables = [
   "CRI_TOOLS_SERIES",
   "KUBERNETES_CNI_SERIES",
   "CONTAINERD_SERIES",
+  "CONTAINERD_GENERATION",
   "POD_RANGE",
   "NODE_RANGE",
   "KERNEL_MODULES",
@@ -86,6 +87,7 @@ export const preparationScripts = [
   read("scripts/prepare/repository-keys.sh"),
   read("scripts/prepare/containerd-registries.sh"),
   read("scripts/prepare/containerd-package.sh"),
+  read("scripts/prepare/fetch-containerd.sh"),
   read("scripts/prepare/prepare.sh"),
 ] as const;
 

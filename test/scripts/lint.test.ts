@@ -98,7 +98,11 @@ describe("a machine script", () => {
     "machine/scripts/configure-kubelet.sh",
   ];
   const packages = "machine/scripts/prepare/kubernetes-packages.sh";
-  const version = [packages, "machine/scripts/change-version.sh"];
+  const version = [
+    packages,
+    "machine/scripts/change-version.sh",
+    "machine/scripts/change-containerd.sh",
+  ];
   const upgrade = [...version, "kubeadm/scripts/upgrade-node.sh"];
   const asking = "machine/scripts/request-join-credentials.sh";
   const takeBack = "kubeadm/scripts/undo-teardown.sh";
@@ -134,7 +138,7 @@ describe("a machine script", () => {
           "measure-disk-latency",
           "trust-cloud-ca",
         ],
-        ...["proxy", "containerd-registries", "prepare", "containerd-package"],
+        ...["proxy", "containerd-registries", "prepare", "containerd-package", "fetch-containerd"],
         ...["kubernetes-packages", "../authorized-keys", "../security-updates"],
       ].map((name) => `machine/scripts/prepare/${name}.sh`),
     ],

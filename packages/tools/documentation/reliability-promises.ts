@@ -213,6 +213,10 @@ const changes: PromiseSection = {
       "lab/all/kubernetes/component-configuration",
     ),
     promise(
+      "containerd changes on one machine at a time, on a drained node, and a build that does not run is replaced by the former one.",
+      ...["scripts/kubeadm/upgrade-node", "graph/lifecycle/rollout"],
+    ),
+    promise(
       "Certificates are renewed in time, while all control planes are healthy, and restored if a component fails.",
       ...["scripts/kubeadm/programs/renew-certificates"],
       "unit/automation/health/kubeconfig-renewal",

@@ -9,6 +9,7 @@ import { getContainerdChecksum } from "../../../components/machine/containerd-va
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
+import { readSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 import { value } from "../../support/graph/output-value.js";
 
@@ -347,6 +348,19 @@ describe("Rollout", () => {
         await build(workers, { over, ...options });
         assert.ok(precedes(prepared("general-1"), "dev-control-plane-0-init"));
       }
+    });
+
+    it("fetches packages of another generation on all machines before any machine changes", async () => {
+      const kubernetes = { packages: { containerd: { generation: 1 } } };
+      const recorded = { containerdChecksum: checksumOf({}) };
+      const rows = await build(workers, { over: { controlPlane, kubernetes }, recorded });
+      assert.ok(precedes(prepared("general-1"), "dev-control-plane-0-init"));
+      assert.ok(precedes(last, "general-0-join"));
+      assert.ok(precedes("general-0-join", "general-1-join"));
+      const sent = rows
+        .filter(({ name }) => /-(prepare|init|join)$/.test(name))
+        .map(({ inputs }) => readSentScript(inputs).values["CONTAINERD_GENERATION"]);
+      assert.deepEqual(sent, Array(12).fill("1"));
     });
   });
 });

@@ -16,6 +16,7 @@ export const mistakesOfKubernetes: readonly Mistake[] = [
   ["kubernetes.packages.containerd.key", containerd({ key: "gpg" })],
   ["kubernetes.packages.containerd.key", containerd({ source: "https://a.test/x /" })],
   ["kubernetes.packages.containerd.keyFingerprint", containerd({ keyFingerprint: "0x8D81803C" })],
+  ["kubernetes.packages.containerd.generation", containerd({ generation: 1.5 })],
   ["kubernetes.registry.prefix", { kubernetes: { registry: { prefix: "http://x" } } }],
   ["kubernetes.registry.plainHttp", { kubernetes: { registry: { plainHttp: "yes" } } }],
   ["kubernetes.kubelet", { kubernetes: { kubelet: [] } }],

@@ -26,6 +26,7 @@ export const versionValues = {
   PACKAGES_URL: "https://packages.example/",
   CRI_TOOLS_SERIES: "1.30..1.36",
   KUBERNETES_CNI_SERIES: "1.2..1.9",
+  CONTAINERD_GENERATION: "",
   IMAGE_REPOSITORY: "r",
   PAUSE: "",
 };

@@ -40,6 +40,7 @@ control_plane() {
   await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   install_drain_program
   converge_version
+  converge_containerd is_node_upgraded
   converge_certificate
   converge_configuration
   converge_encryption

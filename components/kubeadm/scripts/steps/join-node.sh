@@ -15,6 +15,7 @@ join_node() {
   restore_kubelet
   if ! is_joined; then join_cluster; fi
   converge_version
+  converge_containerd is_node_upgraded
   poll 120 systemctl is-active --quiet kubelet || die "kubelet of $NODE_NAME does not run"
   converge_kubelet
   close_kubelet_files

@@ -5,6 +5,9 @@
 # of the packages; IMAGE_REPOSITORY.
 
 readonly kubernetes_packages=(kubeadm kubelet kubectl cri-tools kubernetes-cni)
+# Directory with builds of containerd that wait for the machine's turn, as files of packages: `next`
+# contains the new builds, `former` contains the builds that they replace.
+readonly containerd_builds=/var/cache/stackadm/containerd-builds
 
 # pin_kubernetes NAME...: adds these packages, in the wanted versions, to `pinned`.
 pin_kubernetes() {

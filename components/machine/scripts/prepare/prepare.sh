@@ -132,6 +132,7 @@ prepare_packages() {
   elif ! only_pinned_trusted; then
     install_kubernetes_key
   fi
+  prepare_containerd_change
   extra_packages "${extra[@]}"
   # Holds the packages on every machine, because a prebaked image may contain packages without hold.
   apt_hold "${kubernetes_packages[@]}" containerd.io containerd "${extra[@]}"

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { answering, freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 const docker = "9DC858229FC7DD38854AE2D88D81803C0EBFCD88";
 const upstream = "DE15B14486CD377B9E876E1A234654DA9A296436";
@@ -213,6 +214,22 @@ describe("the source of containerd", () => {
     const done = run(over);
     assert.equal(done.code, 0, done.stderr);
     assert.match(machine.file("asked") ?? "", /\] http:\/\/docker\.test\/x \/\n$/);
+  });
+
+  it("provides newer builds for the turn of a machine in service, and is then forgotten", () => {
+    run();
+    machine.put("var/lib/stackadm/join.done");
+    has({ separate: "2.4.1-1 2.2.1-1~debian.12~bookworm" });
+    const done = run({ CONTAINERD_GENERATION: "1" });
+    assert.equal(done.code, 0, done.stderr);
+    const builds = "var/cache/stackadm/containerd-builds";
+    assert.equal(machine.file(`${builds}/next/containerd.io_2.4.1-1_amd64.deb`), "deb\n");
+    const former = "containerd.io_2.2.0-1~debian.12~bookworm_amd64.deb";
+    assert.equal(machine.file(`${builds}/former/${former}`), "deb\n");
+    for (const call of nonEmpty(done.calls.filter((one) => / download /.test(one))))
+      assert.match(call, / Dir::Etc::sourceparts=- /);
+    assert.equal(machine.file(`${apart}/sources.list`), undefined);
+    assert.equal(installed(done), "");
   });
 
   it("is not requested again in the second run", () => {

@@ -29,6 +29,7 @@ describe("getContainerdChecksum", () => {
   it("ignores passwords and settings that do not restart containerd", () => {
     assert.equal(checksum(login("one")), checksum(login("other")));
     for (const kubernetes of [
+      { packages: { containerd: { generation: 1 } } },
       { registries: { "r.example": { mirrors: ["https://s.example"] } } },
       { version: "1.35.4" },
     ])
