@@ -15,7 +15,10 @@ export interface HttpOptions {
   readonly key?: string;
   /** Whether the server's certificate is verified (`verify` in clouds.yaml). Default: true. */
   readonly verify?: boolean;
-  /** Milliseconds without received data after which the request fails. Default: 60 000. */
+  /**
+   * Milliseconds without received data after which the request fails. After ten times this time, the
+   * request fails even if data arrive. Default: 60 000.
+   */
   readonly timeout?: number;
   /** Whether the request uses a new connection. Default: the request may use an idle connection. */
   readonly alone?: boolean;
@@ -27,6 +30,10 @@ export interface HttpAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
+
+/** Default of the option `timeout`, and the factor for the longest time of a request. */
+const defaultTimeout = 60_000;
+const longestTimeoutFactor = 10;
 
 async function text(answer: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
@@ -69,10 +76,15 @@ export async function sendHttpRequest(url: string, options: HttpOptions = {}): P
         }, reject);
       },
     );
-    request.setTimeout(options.timeout ?? 60_000, () => {
-      request.destroy(
-        Object.assign(new Error(`no answer from ${target.host}`), { code: "ETIMEDOUT" }),
-      );
+    const timeout = options.timeout ?? defaultTimeout;
+    const giveUp = (): void => {
+      const error = new Error(`no answer from ${target.host}`);
+      request.destroy(Object.assign(error, { code: "ETIMEDOUT" }));
+    };
+    request.setTimeout(timeout, giveUp);
+    const longest = setTimeout(giveUp, timeout * longestTimeoutFactor);
+    request.once("close", () => {
+      clearTimeout(longest);
     });
     request.once("error", reject);
     request.end(options.body);
