@@ -13,6 +13,7 @@ import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type WorkerRunOptions } from "./run-engine.js";
 import type { DecodedEngineEvent } from "../pulumi/events.js";
 import { EngineWork } from "./engine-work.js";
+import { createHeartbeatRequest } from "./owner-heartbeat.js";
 import { convertEngineEvent, type OperationEventListener } from "./operation-events.js";
 import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
 import type { EngineOperationName, OperationRequest } from "./worker-messages.js";
@@ -265,7 +266,8 @@ export class StackOperation {
     const { program = findProgramModulePath() } = this.service;
     const { stack, project } = this;
     const { directory: workDirectory } = this.access.workspace;
-    return { type: "start", operation, stack, project, workDirectory, program };
+    const heartbeat = createHeartbeatRequest(operation, this.service);
+    return { type: "start", operation, stack, project, workDirectory, program, heartbeat };
   }
 
   /** Returns the environment and the directory of the engine's process. */

@@ -13,6 +13,7 @@ import { runtime } from "@pulumi/pulumi";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
 import { enablePreviewBeforeUpdate, disableOperationResults } from "../pulumi/pulumi-internals.js";
+import { createHeartbeat, type OwnerHeartbeat } from "./owner-heartbeat.js";
 import {
   loadProgramMessageSchema,
   environmentMessageSchema,
@@ -78,7 +79,11 @@ async function openStack(
  * before its preview, and this program fails in the preview. The `up` then ends without writing
  * state, pending operations or history (docs/decisions/0019-repair.md).
  */
-async function hold(request: OperationRequest, signal: AbortSignal): Promise<WorkerReply> {
+async function hold(
+  request: OperationRequest,
+  signal: AbortSignal,
+  heartbeat: OwnerHeartbeat | undefined,
+): Promise<WorkerReply> {
   // Stops an engine that has not got the lock yet. The program itself stops an engine with the lock.
   const stop = new AbortController();
   const giveUp = (): void => {
@@ -90,6 +95,7 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Wor
     signal.removeEventListener("abort", giveUp);
     signal.throwIfAborted();
     send({ type: "held" });
+    heartbeat?.begin();
     if (!signal.aborted) await once(signal, "abort");
     throw new Error("The lock is released.");
   };
@@ -108,8 +114,12 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Wor
   return { type: "done" };
 }
 
-async function perform(request: OperationRequest, signal: AbortSignal): Promise<WorkerReply> {
-  if (request.operation === "hold") return hold(request, signal);
+async function perform(
+  request: OperationRequest,
+  signal: AbortSignal,
+  heartbeat: OwnerHeartbeat | undefined,
+): Promise<WorkerReply> {
+  if (request.operation === "hold") return hold(request, signal, heartbeat);
   const { operation } = request;
   const runs = operation === "up" || operation === "preview";
   // Loads the program first, so that its errors are reported without starting an engine.
@@ -124,6 +134,8 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
     // Events are decoded in this process. The engine's events contain all inputs of a resource,
     // which the parent does not need.
     onEvent: (event: unknown) => {
+      // The engine sends its first event after it has got the lock.
+      heartbeat?.begin();
       send({ type: "event", event: decodeEvent(event) });
     },
   };
@@ -147,8 +159,12 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
         refresh: request.refresh,
         exclude: request.exclude,
         ...(request.target && { target: request.target, targetDependents: true }),
-        remove: request.target === undefined && request.exclude === undefined,
       });
+      if (request.target === undefined && request.exclude === undefined) {
+        // A heartbeat during the removal could store its tag again after the stack is removed.
+        await heartbeat?.stop();
+        await stack.workspace.removeStack(stack.name);
+      }
       return { type: "done" };
   }
 }
@@ -166,6 +182,17 @@ function failure(error: unknown): WorkerReply {
   return { type: "failed", kind, text };
 }
 
+/** Kills the engine, its plugins and this process. Sends the reason to the parent first. */
+function killGroup(reason: string): void {
+  const kill = (): void => {
+    process.kill(-process.pid, "SIGKILL");
+  };
+  const reply: WorkerReply = { type: "failed", kind: "lost", text: reason };
+  if (process.connected) process.send?.(reply, undefined, undefined, kill);
+  // A parent that does not read its messages must not delay the kill.
+  setTimeout(kill, process.connected ? 1_000 : 0);
+}
+
 async function serve(request: OperationRequest): Promise<void> {
   const cancel = new AbortController();
   const abort = (): void => {
@@ -181,7 +208,9 @@ async function serve(request: OperationRequest): Promise<void> {
   // A preview takes no lock, so its engine is not recorded.
   const forget =
     request.operation === "preview" ? undefined : recordStartedEngines(request.workDirectory);
-  const reply = await perform(request, cancel.signal).catch(failure);
+  const heartbeat = createHeartbeat(request, killGroup);
+  const reply = await perform(request, cancel.signal, heartbeat).catch(failure);
+  await heartbeat?.stop();
   // Keeps the record after a failure, because the engine may still hold its lock. Deletes the
   // record if the engine did not get the lock, because the engine then holds no lock.
   if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();

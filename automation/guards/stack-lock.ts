@@ -8,6 +8,7 @@ import {
   readEngineNotes,
   type EngineNote,
 } from "../pulumi/lock-holders.js";
+import { ownerVariable, readOwner } from "../pulumi/owner-record.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import {
   createUpdateInProgressError,
@@ -23,6 +24,7 @@ import {
   removeLocks,
   withRemovalLock,
 } from "./remove-locks.js";
+import { takeOverStack } from "./take-over-stack.js";
 
 const locksOf = ({ access, service }: StackOperation): Promise<StackLock[]> =>
   listLocks(access, service.backend);
@@ -49,13 +51,17 @@ function endingHolders(
 
 /**
  * Throws if another operation holds the stack's lock. Waits for the lock's engine if the command
- * that started the engine has ended. Removes the lock of a dead engine.
+ * that started the engine has ended. Removes the lock of a dead engine. Takes the stack over from an
+ * operation of the same owner whose heartbeat has stopped.
  */
 export async function requireUnlocked({ run }: OperationFacts): Promise<void> {
+  const owner = readOwner(run.service.env);
   if (hasUnlockedPreviews(run.service.backend)) {
+    if (owner !== undefined) run.note(`${ownerVariable} has no effect with Pulumi Cloud.`);
     if ((await readUpdateInProgress(run.access)) === true) throw createUpdateInProgressError();
     return;
   }
+  if (owner !== undefined) await takeOverStack(run, owner);
   const until = Date.now() + endingMilliseconds;
   let isReported = false;
   for (;;) {

@@ -71,6 +71,8 @@ export interface StateAccess {
 interface CommandOptions {
   readonly accept?: readonly number[];
   readonly input?: string;
+  /** Time limit in milliseconds. Default: `commandMilliseconds`. */
+  readonly timeout?: number;
   /**
    * Whether the command takes the stack's lock. If true, a note about the command's process is
    * written (see lock-holders.ts).

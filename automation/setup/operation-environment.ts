@@ -6,6 +6,7 @@ import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstac
 import { getLabFolderName, getLabName, getStatePath } from "../../base/paths.js";
 import { silentProgress, type Progress } from "../../base/progress.js";
 import { backendVariable, requireBackendUrl } from "../pulumi/backend.js";
+import { readOwner } from "../pulumi/owner-record.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { preparePassphraseEnvironment } from "./passphrase-variable.js";
 import { ensureAgent, createNewKeyReporter, type SshAgent } from "./ssh-agent.js";
@@ -126,6 +127,7 @@ function requireVariables(env: NodeJS.ProcessEnv): void {
     if (isSet(value) && !fits.test(value))
       throw new Failure("INVALID_USAGE", `${name}: '${value}' cannot be used.`, hint);
   }
+  readOwner(env);
 }
 
 export interface OperationEnvironment {

@@ -46,6 +46,11 @@ const stackadmVariables: VariableSection = {
       "none; on the lab, the `site.yaml` of the lab",
     ),
     ours(
+      "STACKADM_OWNER",
+      "name of the pipeline and its environment, such as `prod-pipeline`. The next command with the same name takes over a stack that a [killed job](../team/ci.md#what-happens-if-a-job-is-stopped) holds. At most 100 letters, digits and `._/@:-`. Every reader of the state can read the name, so it must not be a secret. No effect with Pulumi Cloud",
+      "none; no stack is taken over",
+    ),
+    ours(
       "STACKADM_DEBUG",
       "if set, to any value, an unexpected error is printed with its stack trace",
     ),

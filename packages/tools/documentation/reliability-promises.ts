@@ -131,8 +131,16 @@ const repair: PromiseSection = {
       "unit/base/file-lock",
     ),
     promise(
-      "A lock is removed only if its holder is certainly dead, or was shown and confirmed.",
+      "A lock is removed only if its holder is certainly dead, or was shown and confirmed, or stopped its heartbeats and has the same owner.",
       ...["commands/automation/guards/stack-lock", "unit/automation/pulumi/lock-holders"],
+    ),
+    promise(
+      "A job on a lost runner is continued by the next job of the same owner, and of no other.",
+      ...["engine/automation/shared-backends", "commands/automation/guards/take-over-stack"],
+    ),
+    promise(
+      "An engine that cannot store heartbeats is killed before another job of its owner takes the stack over.",
+      ...["commands/automation/engine/owner-heartbeat", "unit/automation/engine/owner-heartbeat"],
     ),
     promise(
       "A failed request is repeated only if a second execution does no harm.",

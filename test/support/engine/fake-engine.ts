@@ -34,6 +34,8 @@ export interface EngineRun {
    * SIGINT. `die`: it is killed.
    */
   readonly then?: "wait" | "hang" | "die";
+  /** Path of the lock file that exists while the engine runs. Default: the engine has no lock. */
+  readonly lock?: string;
 }
 
 export interface EngineOutput {
@@ -122,6 +124,17 @@ export class Engine {
   updating(isUpdating: boolean): void {
     if (isUpdating) this.put("updating", "");
     else rmSync(join(this.directory, "updating"), { force: true });
+  }
+
+  /** Sets a tag of the stack. */
+  tag(name: string, value: string): void {
+    this.put(`tag ${name}`, `${value}\n`);
+  }
+
+  /** Returns the value of a tag of the stack. Returns undefined if the stack has no such tag. */
+  readTag(name: string): string | undefined {
+    const file = join(this.directory, `tag ${name}`);
+    return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
   }
 
   /** Deletes the stack. */

@@ -19,6 +19,7 @@ import {
   recordEngine,
   recordStartedEngines,
   readEngineNotes,
+  isHolderAlive,
   isHolderDead,
   type EngineNote,
 } from "../../../../automation/pulumi/lock-holders.js";
@@ -66,8 +67,12 @@ describe("engine notes", () => {
     const engine = await start();
     recordEngine(directory, engine.pid ?? 0);
     assert.equal(isHolderDead(readEngineNotes(directory), holder(engine.pid)), false);
+    assert.equal(isHolderAlive(readEngineNotes(directory), holder(engine.pid)), true);
+    const later = holder(engine.pid, new Date(Date.now() + 60_000));
+    assert.equal(isHolderAlive(readEngineNotes(directory), later), false);
     await end(engine);
     assert.equal(isHolderDead(readEngineNotes(directory), holder(engine.pid)), true);
+    assert.equal(isHolderAlive(readEngineNotes(directory), holder(engine.pid)), false);
   });
 
   it("prove that the engine ended if another process has its ID", async () => {
@@ -192,6 +197,19 @@ describe("engine notes", () => {
         .toSorted(),
       [running, killed].map(({ pid }) => pid).toSorted(),
     );
+  });
+
+  it("are not written for commands about tags, which take no lock", async () => {
+    const engine = command("pulumi");
+    const forget = recordStartedEngines(directory);
+    for (const [args, count] of [
+      [["stack", "tag", "set"], 0],
+      [["stack", "init", "tag"], 1],
+    ] as const) {
+      await once(spawn(engine, args), "spawn");
+      assert.equal(readEngineNotes(directory).length, count, args.join(" "));
+    }
+    forget();
   });
 
   it("are written for commands that lock the stack, and kept if the command was killed", async () => {
