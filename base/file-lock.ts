@@ -84,6 +84,27 @@ const beatMilliseconds = 5_000;
 const staleMilliseconds = 30_000;
 
 /**
+ * Longest normal time in milliseconds between two tries to get a lock. A longer time means that this
+ * process was suspended, for example with the laptop, or that the clock was set.
+ */
+const gapMilliseconds = 5_000;
+
+/**
+ * Returns a function for each try to get a lock. The function returns whether the age of a heartbeat
+ * is meaningful. After a suspension, the holder may have had no time for a heartbeat yet.
+ */
+function watchSuspension(): () => boolean {
+  let triedAt = Date.now();
+  let resumedAt = 0;
+  return () => {
+    const now = Date.now();
+    if (now - triedAt > gapMilliseconds) resumedAt = now;
+    triedAt = now;
+    return now - resumedAt > staleMilliseconds;
+  };
+}
+
+/**
  * Runs `work` while this process has the lock `file`. Takes over the lock of a process that no
  * longer exists (killed, rebooted). Throws a Failure that names the holder if the lock does not
  * become free in time.
@@ -95,10 +116,11 @@ export async function withLock<T>(
 ): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
   const deadline = Date.now() + (options.waitMs ?? 0);
+  const isAgeMeaningful = watchSuspension();
   let isReported = false;
   let taken: { readonly text: string } | LockHolder;
   for (;;) {
-    taken = take(file, options.purpose);
+    taken = take(file, options.purpose, isAgeMeaningful());
     if ("text" in taken) break;
     if (!isReported) options.onWait?.(taken);
     isReported = true;
@@ -128,14 +150,19 @@ function createHeldError(holder: LockHolder, { code = "FAILED" }: LockOptions): 
  * Tries to take the lock. Returns the content of the lock file on success. Returns the holder if
  * another process holds the lock.
  */
-function take(file: string, purpose: string): { readonly text: string } | LockHolder {
+function take(
+  file: string,
+  purpose: string,
+  isAgeMeaningful: boolean,
+): { readonly text: string } | LockHolder {
   const text = JSON.stringify({ ...referToSelf(), token: randomUUID(), purpose });
   for (let attempt = 0; attempt < 3; attempt++) {
     if (createPrivateFile(file, text)) return { text };
     const found = read(file);
     if (!found) continue; // Another process has deleted the file.
     const holder = parseHolder(found.text);
-    if (!isStale(file, holder, found.beat)) return holder ?? unknownHolder;
+    const beat = isAgeMeaningful ? found.beat : undefined;
+    if (!isStale(file, holder, beat)) return holder ?? unknownHolder;
     clear(file, found.text);
   }
   return parseHolder(read(file)?.text) ?? unknownHolder;
@@ -144,12 +171,12 @@ function take(file: string, purpose: string): { readonly text: string } | LockHo
 /**
  * Returns whether the holder has certainly ended, or has sent no heartbeat for too long.
  *
- * @param beat time of the last heartbeat, according to the file system's clock
+ * @param beat time of the last heartbeat, according to the file system's clock. Undefined: unknown
  */
-function isStale(file: string, holder: LockHolder | undefined, beat: number): boolean {
+function isStale(file: string, holder: LockHolder | undefined, beat: number | undefined): boolean {
   const state = holder ? checkProcess(holder) : "unknown";
   if (state !== "unknown") return state === "dead";
-  return readFileSystemTime(file) - beat > staleMilliseconds;
+  return beat !== undefined && readFileSystemTime(file) - beat > staleMilliseconds;
 }
 
 /**
@@ -174,7 +201,8 @@ function readFileSystemTime(file: string): number {
 function startHeartbeat(file: string, text: string): () => void {
   let open: number;
   try {
-    open = openSync(file, "r+");
+    // Writes reach a file server immediately. Otherwise, the kernel may delay them by more than 30 s.
+    open = openSync(file, "rs+");
   } catch (error) {
     if (isMissingFileError(error)) return () => undefined;
     throw error;

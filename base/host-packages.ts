@@ -35,6 +35,9 @@ export interface EnsureCommandsOptions {
   readonly path?: string;
 }
 
+/** Time limit in milliseconds for one call of apt-get. */
+const aptMilliseconds = 30 * 60_000;
+
 /**
  * Installs the packages of missing commands with apt-get. Throws an error that names the packages
  * if the user is not root or the host has no apt-get.
@@ -58,6 +61,7 @@ export async function ensureCommands(
       run("apt-get", ["-y", "-o", "DPkg::Lock::Timeout=300", ...args], {
         env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
         onLine: step.update.bind(step),
+        timeout: aptMilliseconds,
         signal,
       });
     const install = () => apt("install", "--no-install-recommends", ...packages);

@@ -12,17 +12,35 @@ export interface ProcessIdentity {
   readonly started: string;
 }
 
+/** Content of `/proc/<pid>/stat`. */
+interface ProcessStat {
+  readonly name: string;
+  /** Fields after the name. The first one is field 3, the state of the process. */
+  readonly fields: readonly string[];
+}
+
 /**
- * Returns the properties of a process. Returns undefined if the process or the folder /proc does
- * not exist.
+ * Returns the content of `/proc/<pid>/stat`. Returns undefined for a process that has ended, but
+ * still has an entry. Its parent removes the entry by reading the exit code. In a container, the
+ * first process may never do this for processes that it did not start.
+ */
+function readProcessStat(pid: number, proc = "/proc"): ProcessStat | undefined {
+  const stat = readFileSync(join(proc, pid.toString(), "stat"), "utf8");
+  // Field 2 is the process's name in parentheses, which may contain any character.
+  const [begin, end] = [stat.indexOf("("), stat.lastIndexOf(")")];
+  const fields = stat.slice(end + 2).split(" ");
+  const hasEnded = /^[ZXx]$/.test(fields[0] ?? "");
+  return hasEnded ? undefined : { name: stat.slice(begin + 1, end), fields };
+}
+
+/**
+ * Returns the properties of a process. Returns undefined if the process has ended, or if the folder
+ * /proc does not exist.
  */
 export function readProcessIdentity(pid: number): ProcessIdentity | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid.toString()}/stat`, "utf8");
-    // Field 2 is the process's name in parentheses, which may contain any character. The split
-    // therefore begins with field 3, after the last parenthesis.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { group: Number(fields[2]), started: fields[19] ?? "" };
+    const stat = readProcessStat(pid);
+    return stat && { group: Number(stat.fields[2]), started: stat.fields[19] ?? "" };
   } catch (error) {
     if (isSystemError(error)) return undefined;
     throw error;
@@ -31,12 +49,11 @@ export function readProcessIdentity(pid: number): ProcessIdentity | undefined {
 
 /**
  * Returns the name of a process, or the path of its program on systems without /proc. Returns
- * undefined if the process does not exist.
+ * undefined if the process has ended.
  */
 export function readProcessName(pid: number, proc = "/proc"): string | undefined {
   try {
-    if (existsSync(join(proc, "self")))
-      return readFileSync(join(proc, pid.toString(), "comm"), "utf8").trim();
+    if (existsSync(join(proc, "self"))) return readProcessStat(pid, proc)?.name;
     const words = ["-o", "comm=", "-p", pid.toString()];
     return execFileSync("ps", words, { encoding: "utf8", timeout: 10_000, stdio: "pipe" }).trim();
   } catch (error) {

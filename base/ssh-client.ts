@@ -154,6 +154,8 @@ export interface RemoteCommandStreams {
   /** Standard input. @default no input */
   readonly input?: Readable;
   readonly output: Writable;
+  /** Called when data of the command's input, output or standard error were transferred. */
+  readonly onData?: () => void;
 }
 
 /** Result of a command on a machine. */
@@ -171,9 +173,10 @@ export interface RemoteCommandResult {
 export async function runRemoteCommand(
   client: Client,
   command: string,
-  { input, output }: RemoteCommandStreams,
+  { input, output, onData }: RemoteCommandStreams,
 ): Promise<RemoteCommandResult> {
   const { channel, closed } = await begin(client, command);
+  if (onData) for (const stream of [input, channel, channel.stderr]) stream?.on("data", onData);
   const reading = (input ? pipeline(input, channel) : Promise.resolve(channel.end())).then(
     () => undefined,
     (error: unknown) => error,

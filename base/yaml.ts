@@ -59,3 +59,14 @@ export const parseYamlDocument = (text: string): Document.Parsed =>
 
 /** Returns the content of a YAML file. Throws if the text is not YAML. */
 export const parseYaml = (text: string): unknown => parse(text, { merge: true });
+
+/**
+ * Returns the reason why a text is not YAML, as one line. Removes the quoted part of the text,
+ * because the text may contain secrets: the error about `password: *x` quotes the password.
+ */
+export function describeYamlError(error: unknown): string {
+  const [first = ""] = (error instanceof Error ? error.message : String(error)).split(/:?\n/);
+  const position = / at line \d+, column \d+$/.exec(first)?.[0] ?? "";
+  const reason = first.slice(0, first.length - position.length).replace(/(?<=\S): .*$/, "");
+  return `${reason}${position}`;
+}

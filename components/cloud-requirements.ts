@@ -2,6 +2,7 @@ import type {
   ClusterRequirements,
   CountedResource,
 } from "../openstack/checks/cluster-requirements.js";
+import { defaultOpenstackPlugin } from "../base/versions/pulumi-openstack-versions.js";
 import type { RequiredLookups } from "../openstack/checks/required-lookups.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
 import { findBarbicanCertificatePath } from "./config/load-balancing/barbican-certificate-path.js";
@@ -14,11 +15,7 @@ import { getEndpointTraits } from "./config/load-balancing/endpoint-traits.js";
 import { getIngressTraits } from "./config/load-balancing/ingress-traits.js";
 import { getEarlyImages } from "./machine/early-images.js";
 import { getFirewallRules } from "./network/firewall-plan.js";
-import {
-  suggestedPodNetworks,
-  isRoutedByCloud,
-  getAddressPairRanges,
-} from "./pod-network/pod-network-kinds.js";
+import { suggestedPodNetworks, getAddressPairRanges } from "./pod-network/pod-network-kinds.js";
 import {
   listPlannedGroups,
   listPlannedMachines,
@@ -27,7 +24,9 @@ import {
   type ClusterPlan,
 } from "./plan/cluster-plan.js";
 import { roleTable } from "./config/roles.js";
-import { getOctaviaRequirements } from "./plan/octavia-requirements.js";
+import { listMachineRequirements } from "./plan/machine-requirements.js";
+import { listNeutronExtensions } from "./plan/neutron-extensions.js";
+import { countBalancerParts, getOctaviaRequirements } from "./plan/octavia-requirements.js";
 
 /** Returns the defined names without duplicates. */
 const namesIn = (names: readonly (string | undefined)[]): string[] => [
@@ -44,6 +43,12 @@ export const requiredLookups = (spec: ClusterSpec): RequiredLookups => {
   }));
   return {
     cluster: spec.name,
+    machines: machines.map(({ name, image, flavor, generation }) => ({
+      name,
+      image,
+      flavor,
+      generation,
+    })),
     ...(spec.openstackPlugin !== undefined && { openstackPlugin: spec.openstackPlugin }),
     securityGroups: namesIn(
       listPlannedGroups(plan).flatMap(({ securityGroups }) => securityGroups),
@@ -138,6 +143,7 @@ function countsOf(spec: ClusterSpec, plan: ClusterPlan): Counts {
     volumes: one + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { size }) => sum + size, one),
     "load balancers": endpoint.loadBalancers + ingress.loadBalancers + services,
+    ...countBalancerParts(spec, plan),
     "server groups": listPlannedGroups(plan).filter(({ policy }) => policy !== undefined).length,
   };
 }
@@ -159,28 +165,6 @@ function ownersOnly({ network, podNetwork, endpoint }: ClusterSpec, plan: Cluste
   };
   return Object.entries(found).flatMap(([what, needed]) => (needed ? [what] : []));
 }
-
-/**
- * Returns the kind of the pod network if its routes are set on the cluster's router. Otherwise
- * returns undefined.
- */
-const routedFor = ({ podNetwork }: ClusterSpec): string | undefined =>
-  isRoutedByCloud(podNetwork) ? podNetwork.kind : undefined;
-
-/**
- * Returns volumes for which the specification names no Cinder zone, although their machine has a
- * zone. Cinder chooses the zone of such a volume.
- */
-const unplacedVolumes = (plan: ClusterPlan): ClusterRequirements["unplacedVolumes"] =>
-  listPlannedGroups(plan).flatMap(({ path, machines }) =>
-    machines.flatMap(({ zone, volumes }) =>
-      zone === undefined
-        ? []
-        : volumes
-            .filter((volume) => volume.zone === undefined)
-            .map(({ purpose, name }) => ({ path: `${path}.${purpose}Volume`, name, zone })),
-    ),
-  );
 
 /**
  * Returns kubeadm's preflight checks of CPUs and memory that the specification does not ignore.
@@ -232,43 +216,26 @@ const givenNetworks = ({
 /** Returns everything that the cluster needs from the cloud. */
 export function getClusterRequirements(spec: ClusterSpec): ClusterRequirements {
   const plan = planCluster(spec);
-  const machines = listPlannedMachines(plan);
+  const machines = listMachineRequirements(spec, plan);
   const octavia = getOctaviaRequirements(spec);
-  const volumes = machines.flatMap((machine) => machine.volumes);
-  const flavors: Record<string, number> = {};
-  for (const { flavor } of machines) flavors[flavor] = (flavors[flavor] ?? 0) + 1;
   return {
     cluster: spec.name,
-    images: namesIn(machines.map(({ image }) => image)),
+    openstackPlugin: spec.openstackPlugin ?? defaultOpenstackPlugin,
+    machines,
     ...givenNetworks(spec),
     dockerHub: dockerHub(spec, plan),
     ownersOnly: ownersOnly(spec, plan),
-    flavors,
-    nodeFlavors: namesIn(
-      plan.groups.flatMap((group) => group.machines.map(({ flavor }) => flavor)),
-    ),
-    controlPlaneFlavors: namesIn(
-      plan.groups
-        .filter(({ role }) => roleTable[role].grant === "certificates")
-        .flatMap(({ machines: own }) => own.map(({ flavor }) => flavor)),
-    ),
     sizeChecks: sizeChecks(spec),
-    volumeTypes: namesIn([...spec.storageClasses, ...volumes].map(({ type }) => type)),
-    zones: namesIn([...spec.zones, ...machines.map(({ zone }) => zone)]),
+    volumeTypes: namesIn(spec.storageClasses.map(({ type }) => type)),
+    spareZones: spec.zones.filter((zone) => !machines.some((machine) => machine.zone === zone)),
     podZones: namesIn(spec.storageClasses.flatMap(({ zones = [] }) => zones)),
-    volumeZones: namesIn([
-      ...spec.storageClasses.map(({ availability }) => availability),
-      ...volumes.map(({ zone }) => zone),
-    ]),
-    unplacedVolumes: unplacedVolumes(plan),
-    volumeSizes: Object.fromEntries(
-      machines.flatMap(({ volumes }) => volumes.map(({ name, size }) => [name, size])),
-    ),
+    volumeZones: namesIn(spec.storageClasses.map(({ availability }) => availability)),
     volumesFollowZones:
       spec.blockStorage.topology !== false &&
       spec.storageClasses.some(({ availability: zone }) => zone === undefined),
     ...(octavia && { octavia }),
-    routes: routedFor(spec),
+    filtersPorts: spec.network.portSecurity,
+    extensions: listNeutronExtensions(spec),
     suggestedPodNetworks,
     makesCredential: !isCredentialSupplied(spec.credential),
     credentialRoles: spec.credential?.roles,

@@ -29,7 +29,7 @@ export interface Infrastructure {
   readonly firewall: Firewall;
   readonly operator: LocalContext | undefined;
   readonly failed: UnreachableServers;
-  /** Returns the Kubernetes version of the cluster before this run. */
+  /** Returns the versions of the cluster before this run. */
   readonly version: () => Promise<VersionBeforeUpgrade>;
 }
 

@@ -22,9 +22,10 @@ import { IngressLoadBalancer } from "./endpoint/ingress-load-balancer.js";
 import { ControlPlane } from "./kubeadm/control-planes.js";
 import { ApiReadiness } from "./kubeadm/api-readiness.js";
 import { WorkerPool } from "./kubeadm/worker-pool.js";
+import { getContainerdChecksum } from "./machine/containerd-values.js";
 import type { MachineConnections } from "./machine/machine-connections.js";
 import type { CommonMachineSettings } from "./machine/machine.js";
-import type { MachineGroupMember, RolloutGroupArgs } from "./machine/machine-group.js";
+import type { RolloutGroupArgs } from "./machine/machine-group.js";
 import { Rollout } from "./lifecycle/rollout.js";
 import { getAdminNetwork } from "./network/second-interface-network.js";
 import { Firewall } from "./network/firewall.js";
@@ -170,7 +171,15 @@ export class Cluster extends Component {
     this.ingress = outputs.getIngressOutput(addons.ingress, spec.ingress);
     const { apiEndpoint, clusterId, identity } = this;
     const kubernetesVersion = outputs.findLowestVersion(kubernetes.versions);
-    this.registerOutputs({ apiEndpoint, clusterId, identity, kubernetesVersion });
+    // Known only after the scripts of all nodes, as the version is. The next run compares it.
+    const containerdChecksum = kubernetesVersion.apply(() => getContainerdChecksum(spec));
+    this.registerOutputs({
+      apiEndpoint,
+      clusterId,
+      identity,
+      kubernetesVersion,
+      containerdChecksum,
+    });
   }
 
   private check(name: string, args: ClusterArgs, operator?: LocalContext): ClusterSpec {
@@ -204,7 +213,7 @@ export class Cluster extends Component {
     const { spec, plan, cloud, frozen, firewall, operator, version } = ground;
     const endpoint = this.endpoint(ground);
     const machines = this.machineSettings(ground);
-    const turns = Rollout.forRun(spec, cloud, version);
+    const turns = Rollout.forRun(spec, cloud, version, getContainerdChecksum(spec));
     const encrypted = operator?.encrypted ?? false;
     const group = (planned: PlannedGroup): [string, RolloutGroupArgs] => [
       planned.component,
@@ -243,7 +252,7 @@ export class Cluster extends Component {
       facts,
     });
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
-    const balancer = this.balancer(ground, members, after);
+    const balancer = this.balancer(ground, pools, after);
     const versions = [...controlPlane.scripts, ...joins].map((script) =>
       pulumi.unsecret(script.getStableResult("kubernetes")),
     );
@@ -280,13 +289,17 @@ export class Cluster extends Component {
    */
   private balancer(
     { spec, plan, network, operator }: Infrastructure,
-    members: readonly MachineGroupMember[],
+    pools: readonly WorkerPool[],
     opts: pulumi.ComponentResourceOptions,
   ): IngressLoadBalancer | undefined {
     const { ingress } = spec;
     if (ingress?.kind !== "workers") return undefined;
     const { outside, subnetId, routerAddresses } = network;
-    const machines = members.filter((member) => member.plan.pool === ingress.pool);
+    const machines = pools.flatMap((pool) =>
+      pool.members
+        .filter(({ plan: { pool: name } }) => name === ingress.pool)
+        .map((member) => ({ ...member, leave: pool.findLeaveScript(member) })),
+    );
     const given = { ...outside, name: plan.ingressName, spec, ingress, operator, machines };
     return this.make(IngressLoadBalancer, "ingress", { ...given, subnetId, routerAddresses }, opts);
   }

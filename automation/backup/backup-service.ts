@@ -15,7 +15,8 @@ import {
   readOutputs,
   type StateExport,
 } from "../pulumi/stack-state.js";
-import { redactError } from "../../base/terminal/redact-secrets.js";
+import { redactError, type Redactor } from "../../base/terminal/redact-secrets.js";
+import { createServiceRedactor } from "../engine/service-redactor.js";
 import { convertAbortError } from "../../base/failures/cancellation.js";
 import { readStackState, reportCluster } from "../guards/identify-clusters.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
@@ -85,10 +86,14 @@ interface Cluster {
   readonly machines: ClusterMachines;
 }
 
-/** Returns a listener that passes an operation's events to the callbacks of the options. */
+/**
+ * Returns a listener that passes an operation's events to the callbacks of the options, without
+ * secrets.
+ */
 const emitTo =
-  ({ onCluster, onNote }: BackupRunOptions): OperationEventListener =>
-  (event) => {
+  ({ onCluster, onNote }: BackupRunOptions, redactor: Redactor): OperationEventListener =>
+  (emitted) => {
+    const event = redactor.cleanFields(emitted);
     if (event.type === "cluster") {
       const { clusters, identities, held, place } = event;
       onCluster?.({ clusters, identities, held, ...(place && { place }) });
@@ -104,7 +109,8 @@ async function withCluster<T>(
   options: BackupRunOptions,
   work: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
-  const run = new StackOperation(service, stack, options, emitTo(options));
+  const redactor = createServiceRedactor(service.env);
+  const run = new StackOperation(service, stack, options, emitTo(options, redactor));
   let machines: ClusterMachines | undefined;
   const end = (): void => machines?.close();
   try {
@@ -121,7 +127,7 @@ async function withCluster<T>(
     options.killSignal?.addEventListener("abort", end);
     return await work({ run, state, outputs, machines });
   } catch (error) {
-    throw redactError(convertAbortError(error, options.signal), service.env);
+    throw redactError(convertAbortError(error, options.signal), redactor);
   } finally {
     options.killSignal?.removeEventListener("abort", end);
     end();
@@ -151,12 +157,7 @@ async function planNow(
 
 export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
   backup: (stack, options) =>
-    withCluster(service, stack, options, ({ run, ...source }) => {
-      // Closes the SSH connections if the user stops the backup. A backup changes no machine, so
-      // the user can stop it at any time.
-      options.signal?.addEventListener("abort", () => {
-        source.machines.close();
-      });
+    withCluster(service, stack, options, async ({ run, ...source }) => {
       const requireGoingOn = (): void => {
         run.requireNotStopped();
       };
@@ -166,7 +167,15 @@ export const createBackupService = (service: ClusterServiceOptions): BackupServi
         onNote?.(
           `! ${one} is left from an interrupted backup. It may contain keys of the cluster: delete it.`,
         );
-      return takeBackup({ stack, ...source, onDetail, requireGoingOn }, options.to);
+      // Closes the SSH connections if the user stops the backup. A backup changes no machine, so
+      // the user can stop it at any time.
+      const stop = (): void => {
+        source.machines.close();
+      };
+      options.signal?.addEventListener("abort", stop);
+      return await takeBackup({ stack, ...source, onDetail, requireGoingOn }, options.to).finally(
+        () => options.signal?.removeEventListener("abort", stop),
+      );
     }),
   restorePlan: (stack, options) =>
     withCluster(service, stack, options, async (cluster) => {

@@ -12,7 +12,7 @@ import {
   type ClusterOutputs,
   type MachineOutput,
 } from "../verify/cluster-outputs.js";
-import { SshSessions } from "../verify/ssh-sessions.js";
+import { commandSilenceMilliseconds, SshSessions } from "../verify/ssh-sessions.js";
 import { AfterLine } from "./after-line.js";
 
 const read = (name: string): string => readFileSync(join(__dirname, "scripts", name), "utf8");
@@ -95,9 +95,13 @@ export class ClusterMachines {
   static async forStack(run: StackOperation, outputs: ClusterOutputs): Promise<ClusterMachines> {
     // The settings may be invalid, or absent because a custom program defines the cluster. A backup
     // must be possible in these cases, so the backup uses the default login name.
-    const { ssh } = (await run.spec().catch(() => undefined)) ?? {};
+    const { ssh, timeoutFactor = 1 } = (await run.spec().catch(() => undefined)) ?? {};
     const agentSocket = run.service.env["SSH_AUTH_SOCK"] ?? "";
-    return new ClusterMachines(outputs, { user: ssh?.user ?? "debian", agentSocket });
+    return new ClusterMachines(
+      outputs,
+      { user: ssh?.user ?? "debian", agentSocket },
+      new SshSessions(patientKeepalive, commandSilenceMilliseconds * timeoutFactor),
+    );
   }
 
   /**

@@ -32,7 +32,7 @@ export async function confirmDeletion(
   const text = yes
     ? [renderDestroyPlanLine(plan), where].filter(Boolean).join("\n")
     : `\n${[renderDestroyPlanTables(plan), where].filter(Boolean).join("\n\n")}\n`;
-  session.progress.note(session.redactor.clean(text));
+  session.progress.note(text);
   if (yes) return;
   await requireTypedWords(session, wanted(plan));
 }

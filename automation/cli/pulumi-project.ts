@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { parseYamlDocument } from "../../base/yaml.js";
 import { getPackageRoot } from "../../base/paths.js";
 import { Failure } from "../../base/failures/failure.js";
+import { parseProjectFile } from "../pulumi/project-files.js";
 import { findProgramModulePath } from "../pulumi/workspace.js";
 
 /** Pulumi project in which a command works. */
@@ -82,20 +82,8 @@ const languageOf = (runtime: unknown): unknown =>
   typeof runtime === "string" ? runtime : (runtime as { name?: unknown } | undefined)?.name;
 
 /** Returns the parsed content of Pulumi.yaml. */
-function readProject(directory: string): Readonly<Record<string, unknown>> {
-  const file = join(directory, fileName);
-  const document = parseYamlDocument(readFileSync(file, "utf8"));
-  const [wrong] = document.errors;
-  if (wrong) {
-    const [what = ""] = wrong.message.split(/:?\n/);
-    throw new Failure(
-      "INVALID_USAGE",
-      `${file} is not YAML: ${what}.`,
-      "Correct it and run the same command again.",
-    );
-  }
-  return (document.toJS() ?? {}) as Record<string, unknown>;
-}
+const readProject = (directory: string): Readonly<Record<string, unknown>> =>
+  (parseProjectFile(directory).toJS() ?? {}) as Record<string, unknown>;
 
 const backendOf = ({
   backend,

@@ -1,12 +1,13 @@
 import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstack-versions.js";
-import { getProviderEnvironment } from "../../openstack/auth/provider-environment.js";
+import { findCloudSecrets } from "../../openstack/auth/cloud-secrets.js";
 import { createClusterService, type ClusterService } from "../cluster-service.js";
 import type { StopSignals, WhichCluster } from "../engine/operation-options.js";
 import type { StartedOperation } from "../engine/operation-events.js";
 import { silentProgress } from "../../base/progress.js";
 import { addEnvironmentSecrets } from "../../base/terminal/redact-secrets.js";
 import { describesCluster, readOpenstackPluginVersion } from "../engine/stack-settings.js";
-import { readStackFile, usesPassphrase } from "../pulumi/workspace.js";
+import { readStackSettings } from "../pulumi/project-files.js";
+import { usesPassphrase } from "../pulumi/workspace.js";
 import { RunView, type RunViewOptions } from "../render/run-progress.js";
 import { renderClusterLine } from "../render/cluster-line.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/operation-environment.js";
@@ -48,7 +49,7 @@ export async function withStack<T>(
   work: (context: StackContext) => Promise<T>,
 ): Promise<T> {
   const project = findPulumiProject(cwd);
-  const settings = readStackFile(project.directory, stack);
+  const settings = readStackSettings(project.directory, stack);
   const environment = await prepareEnvironment({
     progress: session.progress,
     signal: session.signal,
@@ -56,8 +57,8 @@ export async function withStack<T>(
     backend: project.backend,
     openstackPlugin: readStackPluginVersion(settings),
   });
-  // The environment of the provider also contains the passwords in secure.yaml.
-  addEnvironmentSecrets(session.redactor, getProviderEnvironment(environment.env));
+  addEnvironmentSecrets(session.redactor, environment.env);
+  session.redactor.add(findCloudSecrets(environment.env));
   try {
     const { env, backend } = environment;
     const { directory: projectDirectory, program } = project;
@@ -85,7 +86,7 @@ export const createClusterReporter = ({
 }: StackContext): { readonly onCluster: (which: WhichCluster) => void } => ({
   onCluster: (which) => {
     session.emit({ type: "cluster", stack, ...which });
-    if (!session.json) session.progress.note(session.redactor.clean(renderClusterLine(which)));
+    if (!session.json) session.progress.note(renderClusterLine(which));
   },
 });
 
@@ -105,7 +106,6 @@ export const createRunView = (
 ): RunView =>
   new RunView({
     progress: session.json ? silentProgress : session.progress,
-    redactor: session.redactor,
     ...options,
   });
 

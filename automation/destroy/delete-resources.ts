@@ -1,4 +1,5 @@
 import { removeClusterFiles } from "../engine/local-cluster-files.js";
+import { addLocations } from "../guards/cloud-location.js";
 import type { ForeignCredentialFacts } from "../guards/foreign-credentials.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import {
@@ -7,6 +8,7 @@ import {
   hasOnlyIdentities,
   isEmptyStack,
   readState,
+  rewriteState,
   type StateExport,
 } from "../pulumi/stack-state.js";
 import type { OperationFacts, OperationStep } from "../steps/step.js";
@@ -35,14 +37,17 @@ export const deleteEmptyStack: OperationStep<OperationFacts, never, StateExport>
 
 /**
  * Deletes all resources except the identities of the clusters. A destroy that is stopped later
- * needs the identities to find the objects that are left. Without an identity in the state, deletes
- * all resources and the stack.
+ * needs the identities to find the objects that are left, and the location of these objects, which
+ * is stored with the identities. Without an identity in the state, deletes all resources and the
+ * stack.
  */
 export const deleteResources: OperationStep<ForeignCredentialFacts> = {
   title: "Destroy the cluster's resources",
   expectedSeconds: 90,
-  apply: async ({ run, state, flags }) => {
-    const exclude = findIdentityUrns(state);
+  apply: async (facts) => {
+    const { run, flags } = facts;
+    facts.state = await rewriteState(run.access, facts.state, addLocations);
+    const exclude = findIdentityUrns(facts.state);
     await run.runEngine("destroy", { ...flags, ...(exclude.length > 0 && { exclude }) });
   },
 };

@@ -72,7 +72,10 @@ const getDeletionAdvice = (others: readonly CloudObject[]): string =>
     "Run the same command again: it continues here.",
   ].join(" ");
 
-/** Deletes the left objects, and marks the retained objects that a later destroy must keep. */
+/**
+ * Marks the retained objects that a later destroy must keep, and deletes the left objects. Marks
+ * first, because a deletion may fail, and `orphans --delete` deletes objects without the mark.
+ */
 async function changeObjects(
   { underLock, onDelete, onWait, interval, onUnmarked }: SweepOptions,
   deleted: readonly OwnedObject[],
@@ -81,12 +84,12 @@ async function changeObjects(
   if (deleted.length + unmarked.length === 0) return;
   await underLock(async (lock) => {
     const [cloud, { signal }] = [await lock.cloud(), lock];
-    await deleteOrphans(cloud, deleted, { signal, onDelete, onWait, interval });
     for (const object of unmarked)
       await markAsKept(cloud, object).catch((error: unknown) => {
         if (!(error instanceof CloudError)) throw error;
         onUnmarked?.(object, error);
       });
+    await deleteOrphans(cloud, deleted, { signal, onDelete, onWait, interval });
   });
 }
 

@@ -4,7 +4,8 @@ import { getProviderEnvironment } from "../../openstack/auth/provider-environmen
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { getPinnedFileDirectories } from "../../components/lookup/local-context.js";
 import { getPackageRoot } from "../../base/paths.js";
-import { disableStateAttributes } from "../pulumi/backend.js";
+import { disableStateAttributes, withBackend } from "../pulumi/backend.js";
+import { getEngineEnvironment } from "../pulumi/engine-environment.js";
 import { readAgentKeys } from "../setup/ssh-agent.js";
 import { recordUpBegin, type UpRecording } from "../pulumi/last-up.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -13,6 +14,7 @@ import { hasPendingOperations } from "../pulumi/run-history.js";
 import { prepareWorker, runOperation, type WorkerRunOptions } from "./run-engine.js";
 import type { DecodedEngineEvent } from "../pulumi/events.js";
 import { EngineWork } from "./engine-work.js";
+import { createHeartbeatRequest } from "./owner-heartbeat.js";
 import { convertEngineEvent, type OperationEventListener } from "./operation-events.js";
 import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
 import type { EngineOperationName, OperationRequest } from "./worker-messages.js";
@@ -31,10 +33,10 @@ import { markInterruptedScripts, InterruptedScripts } from "./interrupted-script
 import {
   prepareWorkDirectory,
   findProgramModulePath,
-  readStackFile,
   withStackSettings,
   type StackWorkspaceOptions,
 } from "../pulumi/workspace.js";
+import { readStackSettings } from "../pulumi/project-files.js";
 
 /**
  * Number of resources that the engine works on concurrently. The engine's default of four per
@@ -88,8 +90,11 @@ export class StackOperation {
   ) {
     const { env, projectDirectory } = service;
     this.directory = projectDirectory ?? getPackageRoot();
-    this.#settings = options.settings ?? readStackFile(this.directory, stack);
-    this.access = { env, workspace: prepareWorkDirectory(this.place()) };
+    this.#settings = readStackSettings(this.directory, stack, options.settings);
+    this.access = {
+      env: withBackend(getEngineEnvironment(env), service.backend),
+      workspace: prepareWorkDirectory(this.place()),
+    };
   }
 
   /** Returns the settings, and the options that determine the stack's private directory. */
@@ -265,12 +270,13 @@ export class StackOperation {
     const { program = findProgramModulePath() } = this.service;
     const { stack, project } = this;
     const { directory: workDirectory } = this.access.workspace;
-    return { type: "start", operation, stack, project, workDirectory, program };
+    const heartbeat = createHeartbeatRequest(operation, this.service);
+    return { type: "start", operation, stack, project, workDirectory, program, heartbeat };
   }
 
   /** Returns the environment and the directory of the engine's process. */
   private process(): Pick<WorkerRunOptions, "env" | "cwd"> {
-    const env = disableStateAttributes(getProviderEnvironment(this.service.env));
+    const env = disableStateAttributes(getProviderEnvironment(this.access.env));
     return { env, cwd: this.directory };
   }
 

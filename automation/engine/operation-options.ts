@@ -14,9 +14,13 @@ export interface ClusterServiceOptions {
   /**
    * Environment of the engine, the plugins and the program: PATH with the tools, OS_*,
    * SSH_AUTH_SOCK and Pulumi's variables. `prepareEnvironment` returns such an environment.
+   * Variables of Pulumi that change what an operation does are not passed on.
    */
   readonly env: NodeJS.ProcessEnv;
-  /** URL of the state backend. */
+  /**
+   * URL of the state backend. Operations fail with INVALID_USAGE if PULUMI_BACKEND_URL in `env` names
+   * another backend.
+   */
   readonly backend: string;
   /** Directory with Pulumi.yaml and the stack files. Default: the package's root. */
   readonly projectDirectory?: string;

@@ -226,6 +226,7 @@ export async function runOperation(
   });
   if (reply === undefined) await endEngine(child);
   if (reply?.type === "done") return;
+  if (reply?.kind === "lost") throw new Failure("ENGINE_KILLED", reply.text);
   if (scripts.watch.scriptTimeout) throw createScriptTimeoutError(scripts.watch.scriptTimeout);
   throw failureOf(reply, { errors, printed, cancelled: signal?.aborted === true });
 }

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { getEngineEnvironment } from "../pulumi/engine-environment.js";
 import type { EnvironmentMessage } from "./worker-messages.js";
 
 /** Environment and current directory of an operation's process. */
@@ -45,7 +46,7 @@ let early: ChildProcess | undefined;
  * (packages/bench/README.md). Returns a function that kills the process if no operation used it.
  */
 export function startWorkerEarly(): () => void {
-  const child = forkWorker({ env: process.env, cwd: process.cwd() });
+  const child = forkWorker({ env: getEngineEnvironment(process.env), cwd: process.cwd() });
   // If this process cannot start, the operation starts a new process and reports the error.
   child.on("error", () => undefined);
   early?.kill("SIGKILL");

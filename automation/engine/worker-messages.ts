@@ -51,7 +51,22 @@ export const operationRequestSchema = z.object({
   target: z.array(z.string()).optional(),
   parallel: z.number().optional(),
   expectNoChanges: z.boolean().optional(),
+  /** Heartbeat while the engine holds the lock. Absent: the operation has no owner. */
+  heartbeat: z
+    .object({
+      owner: z.string(),
+      /** URL of the state backend. */
+      backend: z.string(),
+      /** Milliseconds between two heartbeats. */
+      interval: z.number(),
+      /** Milliseconds between two tries after a failed heartbeat. */
+      retry: z.number(),
+      /** Milliseconds without a stored heartbeat, after which the engine is killed. */
+      lease: z.number(),
+    })
+    .optional(),
 });
+export type HeartbeatRequest = NonNullable<OperationRequest["heartbeat"]>;
 export type OperationRequest = z.infer<typeof operationRequestSchema>;
 
 /** Message from the parent that cancels the operation gracefully. */
@@ -66,7 +81,8 @@ export const workerReplySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("done") }),
   z.object({
     type: z.literal("failed"),
-    kind: z.enum(["locked", "not-found", "killed", "error"]),
+    /** `lost`: another operation of the owner may have taken the stack over. */
+    kind: z.enum(["locked", "not-found", "killed", "lost", "error"]),
     text: z.string(),
   }),
 ]);

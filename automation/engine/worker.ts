@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   CommandError,
@@ -12,7 +14,9 @@ import {
 import { runtime } from "@pulumi/pulumi";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
+import { findSecretsProvider } from "../pulumi/workspace.js";
 import { enablePreviewBeforeUpdate, disableOperationResults } from "../pulumi/pulumi-internals.js";
+import { createHeartbeat, type OwnerHeartbeat } from "./owner-heartbeat.js";
 import {
   loadProgramMessageSchema,
   environmentMessageSchema,
@@ -56,14 +60,19 @@ let command: Promise<PulumiCommand> | undefined;
 /** Returns the engine on PATH. Asks for its version only once. */
 const pulumiCommand = (): Promise<PulumiCommand> => (command ??= PulumiCommand.get());
 
-/** Selects the stack. Creates the stack for an operation that may be the first one. */
+/**
+ * Selects the stack. Creates the stack for an operation that may be the first one. A new stack gets
+ * the secrets provider of its settings.
+ */
 async function openStack(
   { operation, stack: name, workDirectory }: OperationRequest,
   program: PulumiFn,
 ): Promise<Stack> {
+  const settings = readFileSync(join(workDirectory, `Pulumi.${name}.yaml`), "utf8");
   const workspace = await LocalWorkspace.create({
     workDir: workDirectory,
     program,
+    secretsProvider: findSecretsProvider(settings),
     pulumiCommand: await pulumiCommand(),
   });
   const stack = await (operation === "destroy" || operation === "hold"
@@ -78,7 +87,11 @@ async function openStack(
  * before its preview, and this program fails in the preview. The `up` then ends without writing
  * state, pending operations or history (docs/decisions/0019-repair.md).
  */
-async function hold(request: OperationRequest, signal: AbortSignal): Promise<WorkerReply> {
+async function hold(
+  request: OperationRequest,
+  signal: AbortSignal,
+  heartbeat: OwnerHeartbeat | undefined,
+): Promise<WorkerReply> {
   // Stops an engine that has not got the lock yet. The program itself stops an engine with the lock.
   const stop = new AbortController();
   const giveUp = (): void => {
@@ -90,6 +103,7 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Wor
     signal.removeEventListener("abort", giveUp);
     signal.throwIfAborted();
     send({ type: "held" });
+    heartbeat?.begin();
     if (!signal.aborted) await once(signal, "abort");
     throw new Error("The lock is released.");
   };
@@ -108,8 +122,12 @@ async function hold(request: OperationRequest, signal: AbortSignal): Promise<Wor
   return { type: "done" };
 }
 
-async function perform(request: OperationRequest, signal: AbortSignal): Promise<WorkerReply> {
-  if (request.operation === "hold") return hold(request, signal);
+async function perform(
+  request: OperationRequest,
+  signal: AbortSignal,
+  heartbeat: OwnerHeartbeat | undefined,
+): Promise<WorkerReply> {
+  if (request.operation === "hold") return hold(request, signal, heartbeat);
   const { operation } = request;
   const runs = operation === "up" || operation === "preview";
   // Loads the program first, so that its errors are reported without starting an engine.
@@ -124,6 +142,8 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
     // Events are decoded in this process. The engine's events contain all inputs of a resource,
     // which the parent does not need.
     onEvent: (event: unknown) => {
+      // The engine sends its first event after it has got the lock.
+      heartbeat?.begin();
       send({ type: "event", event: decodeEvent(event) });
     },
   };
@@ -147,8 +167,12 @@ async function perform(request: OperationRequest, signal: AbortSignal): Promise<
         refresh: request.refresh,
         exclude: request.exclude,
         ...(request.target && { target: request.target, targetDependents: true }),
-        remove: request.target === undefined && request.exclude === undefined,
       });
+      if (request.target === undefined && request.exclude === undefined) {
+        // A heartbeat during the removal could store its tag again after the stack is removed.
+        await heartbeat?.stop();
+        await stack.workspace.removeStack(stack.name);
+      }
       return { type: "done" };
   }
 }
@@ -166,6 +190,17 @@ function failure(error: unknown): WorkerReply {
   return { type: "failed", kind, text };
 }
 
+/** Kills the engine, its plugins and this process. Sends the reason to the parent first. */
+function killGroup(reason: string): void {
+  const kill = (): void => {
+    process.kill(-process.pid, "SIGKILL");
+  };
+  const reply: WorkerReply = { type: "failed", kind: "lost", text: reason };
+  if (process.connected) process.send?.(reply, undefined, undefined, kill);
+  // A parent that does not read its messages must not delay the kill.
+  setTimeout(kill, process.connected ? 1_000 : 0);
+}
+
 async function serve(request: OperationRequest): Promise<void> {
   const cancel = new AbortController();
   const abort = (): void => {
@@ -181,7 +216,9 @@ async function serve(request: OperationRequest): Promise<void> {
   // A preview takes no lock, so its engine is not recorded.
   const forget =
     request.operation === "preview" ? undefined : recordStartedEngines(request.workDirectory);
-  const reply = await perform(request, cancel.signal).catch(failure);
+  const heartbeat = createHeartbeat(request, killGroup);
+  const reply = await perform(request, cancel.signal, heartbeat).catch(failure);
+  await heartbeat?.stop();
   // Keeps the record after a failure, because the engine may still hold its lock. Deletes the
   // record if the engine did not get the lock, because the engine then holds no lock.
   if (reply.type === "done" || (reply.type === "failed" && reply.kind === "locked")) forget?.();
@@ -207,13 +244,6 @@ function begin(message: unknown): void {
   const environment = environmentMessageSchema.safeParse(message);
   if (environment.success) {
     applyPlace(environment.data);
-    /*
-     * If the parent is killed, writes to the standard streams fail. An unhandled error of a stream is an
-     * uncaught exception, which the SDK reports on standard error. This report fails in the same way, so
-     * the process would never end and would use a whole processor.
-     */
-    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
-
     process.once("message", begin);
     return;
   }

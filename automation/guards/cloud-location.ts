@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Failure } from "../../base/failures/failure.js";
+import { addIdentityNotes, readIdentityNotes } from "../pulumi/identity-notes.js";
 import type { OperationFacts } from "../steps/step.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 
@@ -46,16 +47,44 @@ export function findResourcesInCloud(state: StateExport | undefined): StateResou
     .filter(({ provider = "" }) => providers.some((one) => provider.startsWith(one)));
 }
 
-/**
- * Returns the OpenStack projects and regions of the resources that {@link findResourcesInCloud}
- * returns. Pure.
- */
-export function findResourceLocations(state: StateExport | undefined): ResourceLocations {
+/** Returns the projects and regions of the resources that {@link findResourcesInCloud} returns. */
+function locationsOfResources(state: StateExport | undefined): ResourceLocations {
   const locations = findResourcesInCloud(state).map(({ outputs }) => answered.parse(outputs ?? {}));
   return {
     projects: new Set(locations.flatMap(({ tenantId = [] }) => tenantId)),
     regions: new Set(locations.flatMap(({ region = [] }) => region)),
   };
+}
+
+/** Beginnings of the stored lines with a project and a region. */
+const [projectPrefix, regionPrefix] = ["in project: ", "in region: "];
+
+/**
+ * Returns the OpenStack projects and regions of the stack's resources. If no resource has a
+ * location, returns the stored locations. A destroy that was stopped has deleted the resources, but
+ * left-over objects may be in the project. Pure.
+ */
+export function findResourceLocations(state: StateExport | undefined): ResourceLocations {
+  const found = locationsOfResources(state);
+  if (found.projects.size + found.regions.size > 0) return found;
+  return {
+    projects: new Set(readIdentityNotes(state, projectPrefix)),
+    regions: new Set(readIdentityNotes(state, regionPrefix)),
+  };
+}
+
+/**
+ * Returns a state that stores the locations of the stack's resources with the cluster's identity.
+ * Returns the same object if all locations are stored already, or if operations are pending, which
+ * a write of the state would delete.
+ */
+export function addLocations(state: StateExport): StateExport {
+  if ((state.deployment.pending_operations ?? []).length > 0) return state;
+  const { projects, regions } = locationsOfResources(state);
+  return addIdentityNotes(state, [
+    ...[...projects].map((project) => projectPrefix + project),
+    ...[...regions].map((region) => regionPrefix + region),
+  ]);
 }
 
 /** Throws if the state's objects are in another project or region than the environment selects. */

@@ -1,25 +1,14 @@
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { withLock } from "../../base/file-lock.js";
-import { parseBackendDirectory } from "../pulumi/backend.js";
-import { Failure } from "../../base/failures/failure.js";
+import { describeLock, isHolderRunning, type StackLock } from "../pulumi/engine-locks.js";
+import { listLocks } from "../pulumi/list-locks.js";
 import {
-  describeLock,
-  isHolderRunning,
-  parseLocksFromMessage,
-  removeLock,
-  readStackLocks,
-  type StackLock,
-} from "../pulumi/engine-locks.js";
-import {
-  deleteEngineNotes,
   hasEngineEnded,
   isOrphanedEngine,
   findAbandonedHolderNote,
   readEngineNotes,
-  isHolderDead,
   type EngineNote,
 } from "../pulumi/lock-holders.js";
+import { ownerVariable, readOwner } from "../pulumi/owner-record.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import {
   createUpdateInProgressError,
@@ -27,64 +16,18 @@ import {
   readUpdateInProgress,
 } from "../pulumi/update-in-progress.js";
 import type { OperationFacts, OperationStep } from "../steps/step.js";
-import { runPulumi, readState, type StateAccess } from "../pulumi/stack-state.js";
+import { readState } from "../pulumi/stack-state.js";
+import {
+  createLockedError,
+  hasLockFiles,
+  isHolderProvenDead,
+  removeLocks,
+  withRemovalLock,
+} from "./remove-locks.js";
+import { takeOverStack } from "./take-over-stack.js";
 
-const isDirectory = ({ service }: StackOperation): boolean =>
-  parseBackendDirectory(service.backend) !== undefined;
-
-/**
- * Returns the locks of the stack. If the backend is a directory, reads its files. Otherwise asks
- * the engine. Pulumi Cloud does not name the holder of a lock.
- */
-async function locksOf(run: StackOperation): Promise<StackLock[]> {
-  const { backend } = run.service;
-  if (hasUnlockedPreviews(backend))
-    return (await readUpdateInProgress(run.access)) === true ? [{}] : [];
-  return isDirectory(run)
-    ? readStackLocks(backend, run.project, run.stack)
-    : locksByEngine(run.access);
-}
-
-/**
- * Returns the locks that the engine reports. The engine names the holder of a lock only when the
- * engine cannot get the lock. So this function tells the engine to rename the stack to the stack's
- * present name. If the stack is not locked, the rename changes nothing: the engine takes the lock,
- * finds that the name is in use, and releases the lock.
- */
-async function locksByEngine(access: StateAccess): Promise<StackLock[]> {
-  const { stack } = access.workspace;
-  const { stderr } = await runPulumi(access, ["stack", "rename", stack], {
-    accept: [1, 255],
-    locks: true,
-  });
-  if (/already exists|no stack named/.test(stderr)) return [];
-  if (!/currently locked/.test(stderr))
-    throw new Error(`Cannot read which process holds the stack's lock: ${stderr.trim()}`);
-  const locks = parseLocksFromMessage(stderr);
-  return locks.length > 0 ? locks : [{}];
-}
-
-const lockedError = (by: StackLock): Failure =>
-  new Failure(
-    "STACK_LOCKED",
-    `Another operation holds this stack: ${describeLock(by)}.`,
-    "Wait until it ends. If its process no longer exists, `stackadm unlock` removes its lock.",
-  );
-
-/** Returns whether the holder of the lock is certainly dead. */
-const isDead = ({ access }: StackOperation, { holder }: StackLock): boolean =>
-  holder !== undefined && isHolderDead(readEngineNotes(access.workspace.directory), holder);
-
-/**
- * Removes all locks of the stack, and the notes about the engines that held the locks. In a backend
- * that is not a directory, only the engine can remove locks, and the engine removes all locks
- * together.
- */
-async function removeLocks(run: StackOperation, locks: readonly StackLock[]): Promise<void> {
-  if (isDirectory(run)) locks.forEach(removeLock);
-  else if (locks.length > 0) await runPulumi(run.access, ["cancel", "--yes"]);
-  deleteEngineNotes(run.access.workspace.directory);
-}
+const locksOf = ({ access, service }: StackOperation): Promise<StackLock[]> =>
+  listLocks(access, service.backend);
 
 /**
  * Time limit in milliseconds for an engine to finish its operations after its command has ended.
@@ -108,13 +51,17 @@ function endingHolders(
 
 /**
  * Throws if another operation holds the stack's lock. Waits for the lock's engine if the command
- * that started the engine has ended. Removes the lock of a dead engine.
+ * that started the engine has ended. Removes the lock of a dead engine. Takes the stack over from an
+ * operation of the same owner whose heartbeat has stopped.
  */
 export async function requireUnlocked({ run }: OperationFacts): Promise<void> {
+  const owner = readOwner(run.service.env);
   if (hasUnlockedPreviews(run.service.backend)) {
+    if (owner !== undefined) run.note(`${ownerVariable} has no effect with Pulumi Cloud.`);
     if ((await readUpdateInProgress(run.access)) === true) throw createUpdateInProgressError();
     return;
   }
+  if (owner !== undefined) await takeOverStack(run, owner);
   const until = Date.now() + endingMilliseconds;
   let isReported = false;
   for (;;) {
@@ -139,22 +86,18 @@ async function removeDeadLocks(
   run: StackOperation,
   { mayWait }: { mayWait: boolean },
 ): Promise<EngineNote[]> {
-  const { directory } = run.access.workspace;
   // A request to the engine takes a second. So the engine is asked only if an engine of this
   // program may have left a lock.
   const mayHold = (note: EngineNote) => hasEngineEnded(note) || isOrphanedEngine(note);
-  if (!isDirectory(run) && !readEngineNotes(directory).some(mayHold)) return [];
-  // Only one command at a time removes locks. Otherwise two commands could find the same dead
-  // holder, and the second command could remove the new lock of the first command.
-  const purpose = "removing the lock of an ended engine";
-  const wait = { waitMs: 30_000, signal: run.options.signal, code: "STACK_LOCKED" } as const;
-  return withLock(join(directory, "unlock.lock"), { purpose, ...wait }, async () => {
+  if (!hasLockFiles(run) && !readEngineNotes(run.access.workspace.directory).some(mayHold))
+    return [];
+  return withRemovalLock(run, async () => {
     const locks = await locksOf(run);
-    const [alive, ...others] = locks.filter((lock) => !isDead(run, lock));
+    const [alive, ...others] = locks.filter((lock) => !isHolderProvenDead(run, lock));
     if (alive) {
       const ending = mayWait ? endingHolders(run, [alive, ...others]) : undefined;
       if (ending) return ending;
-      throw lockedError(alive);
+      throw createLockedError(alive);
     }
     await removeLocks(run, locks);
     for (const lock of locks)
@@ -182,9 +125,10 @@ export async function readLocks(facts: LockFacts): Promise<void> {
 export function requireDeadHolders({ run, locks, holders }: LockFacts): void {
   const alive = locks.find(
     (lock) =>
-      !isDead(run, lock) && (isHolderRunning(lock) || !holders.includes(describeLock(lock))),
+      !isHolderProvenDead(run, lock) &&
+      (isHolderRunning(lock) || !holders.includes(describeLock(lock))),
   );
-  if (alive) throw lockedError(alive);
+  if (alive) throw createLockedError(alive);
 }
 
 /** Reads the state of a locked stack. Nothing is removed from a stack without a lock. */

@@ -17,6 +17,8 @@ import { createTimelineRows } from "../timeline/critical-path.js";
 import { writeKubeconfigAfterUp, writeTimeline } from "../engine/local-cluster-files.js";
 import type { UpOptions, UpResult } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
+import { findCloudProblems, listComparedObjects } from "./cloud-problems.js";
+import { findDeployedWorkloads } from "./deployed-workloads.js";
 import { reportSharedHosts } from "./shared-hosts.js";
 import {
   readStackOutputs,
@@ -27,32 +29,38 @@ import {
 
 /**
  * Error for a cluster that was created, but whose checks did not all succeed. `result` is the
- * result of `up`.
+ * result of `up`. It contains the administrator's kubeconfig, so loggers and `JSON.stringify` do not
+ * see it.
  */
 export class VerificationFailed extends Failure {
-  constructor(
-    problems: readonly string[],
-    readonly result: UpResult & { readonly verification: Verification },
-  ) {
+  declare readonly result: UpResult & { readonly verification: Verification };
+
+  constructor(problems: readonly string[], result: VerificationFailed["result"]) {
     super(
       "VERIFY_FAILED",
       `The cluster was created, but not everything in it works:\n${problems.map((one) => `  ${one}`).join("\n")}`,
     );
     this.name = "VerificationFailed";
+    Object.defineProperty(this, "result", { value: result, enumerable: false });
   }
 }
 
-/**
- * Checks the cluster from this computer.
- *
- * @param checkTimeout time limit of each check in milliseconds. @default a minute times
- *   `timeoutFactor`
- */
+interface OutsideOptions {
+  readonly outputs: ClusterOutputs;
+  /** State of the cluster, which contains its add-ons. Undefined: the add-ons are not checked. */
+  readonly state: StateExport | undefined;
+  /**
+   * Time limit of each check in milliseconds.
+   * @default a minute times `timeoutFactor`
+   */
+  readonly checkTimeout?: number | undefined;
+  readonly onDetail?: (text: string) => void;
+}
+
+/** Checks the cluster from this computer. */
 export async function verifyFromOutside(
   run: StackOperation,
-  outputs: ClusterOutputs,
-  checkTimeout?: number,
-  onDetail?: (text: string) => void,
+  { outputs, state, checkTimeout, onDetail }: OutsideOptions,
 ): Promise<Verification> {
   // The cluster must be checked even if the settings are invalid or do not describe the cluster
   // (custom program). In these cases, the check uses defaults.
@@ -64,6 +72,7 @@ export async function verifyFromOutside(
     entry: findEntrySshTarget(outputs, { user: ssh?.user ?? "debian", agentSocket }),
     ownPodNetwork:
       podNetwork !== undefined && getPodNetworkTraits(podNetwork).deployedByUser === true,
+    workloads: state && findDeployedWorkloads(state, outputs),
     signal: run.options.signal,
     timeout: checkTimeout ?? defaultCheckTimeout * timeoutFactor,
     ...(onDetail && { onDetail }),
@@ -94,7 +103,11 @@ export async function verifyEarly(
     const outputs = await readStackOutputs(run.access, state);
     if (mayDiffer(run, outputs)) return undefined;
     if (!verify) return { outputs };
-    const verification = await verifyFromOutside(run, parseOutputs(outputValues(outputs)), 0);
+    const verification = await verifyFromOutside(run, {
+      outputs: parseOutputs(outputValues(outputs)),
+      state,
+      checkTimeout: 0,
+    });
     return verification.ok ? { outputs, verification } : undefined;
   } catch {
     return undefined;
@@ -146,27 +159,56 @@ export async function verifyAndWriteFiles(
     ...(seen?.verification && { verification: seen.verification }),
   };
   try {
-    return await verifyAndThrow(run, early, rest, options);
+    return await verifyAndThrow(run, early, { known, rest }, options);
   } finally {
     // Waits for the timeline, because no work may continue after this function has ended.
     await rest.catch(() => undefined);
   }
 }
 
+/**
+ * Returns the problems of the cluster's objects in the cloud, which may explain failed checks.
+ * Returns none if the cloud does not answer.
+ */
+async function findCauses(
+  run: StackOperation,
+  known: Promise<StateExport | undefined>,
+  outputs: ClusterOutputs,
+): Promise<readonly string[]> {
+  const state = await known;
+  if (state === undefined) return [];
+  try {
+    const { objects, unknown } = await listComparedObjects(await run.cloud(), state);
+    return findCloudProblems(state, outputs, objects, unknown);
+  } catch (error) {
+    run.options.signal?.throwIfAborted();
+    return [`the cloud was not checked: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}
+
+/** Work that runs while the cluster is checked. */
+interface ConcurrentWork {
+  /** State after the run. Undefined: the state cannot be read. */
+  readonly known: Promise<StateExport | undefined>;
+  readonly rest: Promise<ReturnType<typeof tellTimeline>>;
+}
+
 /** Checks the cluster while the timeline is written. Throws VerificationFailed if a check fails. */
 async function verifyAndThrow(
   run: StackOperation,
   early: UpResult,
-  rest: Promise<ReturnType<typeof tellTimeline>>,
+  { known, rest }: ConcurrentWork,
   { verify = true, patience }: UpOptions,
 ): Promise<UpResult> {
   if (!verify) return { ...early, ...(await rest) };
   const outputs = parseOutputs(outputValues(early.outputs));
   const looked = async (): Promise<Verification> => {
+    const state = await known;
+    const onDetail = (text: string): void => {
+      run.progress(text);
+    };
     const [found] = await Promise.all([
-      verifyFromOutside(run, outputs, patience, (text) => {
-        run.progress(text);
-      }),
+      verifyFromOutside(run, { outputs, state, checkTimeout: patience, onDetail }),
       reportSharedHosts(run, outputs),
     ]);
     return found;
@@ -176,5 +218,6 @@ async function verifyAndThrow(
   for (const text of findCertificateWarnings({ ...outputs, ...verification }, run)) run.warn(text);
   const result = { ...early, ...(await rest), verification };
   if (verification.ok) return result;
-  throw new VerificationFailed(describeFailedChecks(verification, outputs), result);
+  const problems = describeFailedChecks(verification, outputs);
+  throw new VerificationFailed([...problems, ...(await findCauses(run, known, outputs))], result);
 }

@@ -72,7 +72,7 @@ export async function readClusterStatus(
   ];
   const seen = { cluster, machines, cloudProblems };
   try {
-    const verification = await verifyFromOutside(run, outputs, checkTimeout);
+    const verification = await verifyFromOutside(run, { outputs, state, checkTimeout });
     return { ...seen, warnings: warnings(verification), verification };
   } catch (problem) {
     const stopped = run.options.signal?.aborted === true;

@@ -4,6 +4,7 @@ import type { StackOperation } from "../engine/operation-context.js";
 import type { PreflightRunOptions, StatusResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
 import { readClusterStatus } from "../health/cluster-status.js";
+import { findDeprecatedSettings } from "../preflight/deprecated-settings.js";
 import { findNewerVersion } from "../preflight/newer-version.js";
 import { collectPreflightFindings } from "../preflight/preflight.js";
 import { Failure } from "../../base/failures/failure.js";
@@ -62,6 +63,7 @@ export async function runPreflight(
   await requireSameLocation({ run, state });
   return [
     ...(await collectPreflightFindings(run, spec, state, options)),
+    ...findDeprecatedSettings(spec),
     ...(isEmptyStack(state) ? [] : findNewerVersion(spec.kubernetes.version)),
   ];
 }

@@ -7,7 +7,13 @@ import { retainForeignCredentials } from "../guards/foreign-credentials.js";
 import { rewriteServerGroups } from "../guards/plugin-conversion.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
 import { markScriptsForKubeconfig } from "../health/kubeconfig-renewal.js";
-import { readSettings, requireCloudFit, startSurvey, surveyCloud } from "../preflight/preflight.js";
+import {
+  applyRecordedDefaults,
+  readSettings,
+  requireCloudFit,
+  startSurvey,
+  surveyCloud,
+} from "../preflight/preflight.js";
 import { octaviaAnswerTimeout, recreateBrokenBalancers } from "../repair/broken-load-balancers.js";
 import { refuseChanges, requireNoChanges } from "../repair/expect-no-changes.js";
 import { undoPendingBeforeUp } from "../repair/interrupted-run.js";
@@ -39,6 +45,7 @@ export const upOperation: Operation<UpFacts, PlannedChanges> = {
     prestartEngineWithProgram,
     startSurvey,
     readStackState,
+    applyRecordedDefaults,
     requirePackageProgramStack,
     requireSameLocation,
     reportCluster,

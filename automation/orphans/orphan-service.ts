@@ -14,6 +14,8 @@ import { Failure } from "../../base/failures/failure.js";
 import type { ClusterServiceOptions } from "../engine/operation-options.js";
 import { createAmbiguousClusterError } from "./orphan-summary.js";
 import { convertAbortError } from "../../base/failures/cancellation.js";
+import { redactError } from "../../base/terminal/redact-secrets.js";
+import { createServiceRedactor } from "../engine/service-redactor.js";
 
 /**
  * Clusters whose objects `find` returns: all clusters with this name, or the cluster with this
@@ -120,26 +122,32 @@ export function createOrphanService({ env, onNote }: OrphanServiceOptions): Orph
   let signedIn: Promise<CloudClient> | undefined;
   const patience = { onWait: (text: string): void => onNote?.(text) };
   const cloud = (): Promise<CloudClient> => (signedIn ??= connectCloud({ env, patience }));
+  /** Runs work whose error must not contain secrets. */
+  const guarded = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw redactError(convertAbortError(error, signal), createServiceRedactor(env));
+    }
+  };
   return {
-    find: async (of) => {
-      const { found: all, objects, hidden } = await findMarkedObjects(await cloud());
-      const isMeant = ({ mark }: OwnedObject): boolean =>
-        "identity" in of ? mark.identity === of.identity : mark.name === of.cluster;
-      const found = all.filter(isMeant);
-      return { found, hidden, inTheWay: findBlockingForeignPorts(found, objects) };
-    },
-    delete: async (there, options = {}) => {
-      const { found } = there;
-      requireOne(found);
-      requireNoBlockingPorts(there);
-      const kept = findKeptOrphans(found, options);
-      const deleted = found.filter((one) => !kept.includes(one));
-      try {
+    find: (of) =>
+      guarded(async () => {
+        const { found: all, objects, hidden } = await findMarkedObjects(await cloud());
+        const isMeant = ({ mark }: OwnedObject): boolean =>
+          "identity" in of ? mark.identity === of.identity : mark.name === of.cluster;
+        const found = all.filter(isMeant);
+        return { found, hidden, inTheWay: findBlockingForeignPorts(found, objects) };
+      }),
+    delete: (there, options = {}) =>
+      guarded(async () => {
+        const { found } = there;
+        requireOne(found);
+        requireNoBlockingPorts(there);
+        const kept = findKeptOrphans(found, options);
+        const deleted = found.filter((one) => !kept.includes(one));
         await deleteOrphans(await cloud(), deleted, { ...options, ...patience });
-      } catch (error) {
-        throw convertAbortError(error, options.signal);
-      }
-      return { deleted, kept };
-    },
+        return { deleted, kept };
+      }, options.signal),
   };
 }

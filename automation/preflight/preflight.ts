@@ -5,11 +5,13 @@ import {
   checkObjectNames,
   runPreflightChecks,
   getClusterQuotas,
+  completeSurvey,
   takeCloudSurvey,
   type StackOwnedObjects,
-  type CloudSurvey,
 } from "../../openstack/checks/preflight-checks.js";
+import type { QuotaRequirement } from "../../openstack/checks/quotas.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
+import { differsFromRecorded } from "../../components/config/recorded-defaults.js";
 import { getClusterRequirements } from "../../components/cloud-requirements.js";
 import { Failure } from "../../base/failures/failure.js";
 import {
@@ -19,17 +21,19 @@ import {
 import type { PreflightRunOptions, PreviewOptions } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { PlannedChanges, OperationStep } from "../steps/step.js";
-import { findStackOwnership, type StateExport } from "../pulumi/stack-state.js";
+import { findRecordedValues, findStackOwnership, type StateExport } from "../pulumi/stack-state.js";
 
-/**
- * Answer of the cloud: the objects in the project, and a function. The function returns the
- * problems and warnings for a given state.
- */
+/** Answer of the cloud: the objects in the project, and a function for a given state. */
 interface CloudSurveyResult {
   readonly objects: readonly CloudObject[];
-  readonly findings: (ownership: StackOwnedObjects) => Finding[] | Promise<Finding[]>;
-  /** Survey of the project. Absent if only names were checked (`namesOnly`). */
-  readonly surveyed?: CloudSurvey;
+  /** Returns the problems and warnings. May send further requests about what is missing. */
+  readonly check: (ownership: StackOwnedObjects) => Promise<CheckedSurvey>;
+}
+
+interface CheckedSurvey {
+  readonly findings: Finding[];
+  /** Quotas that the complete cluster needs. Empty if only names were checked. */
+  readonly quotas: QuotaRequirement[];
 }
 
 async function askCloud(
@@ -40,12 +44,19 @@ async function askCloud(
   const [cloud, needs] = [await run.cloud(), getClusterRequirements(spec)];
   if (namesOnly) {
     const objects = await listNamedObjects(cloud, needs);
-    return { objects, findings: (ownership) => checkObjectNames(objects, needs, ownership) };
+    const check = (ownership: StackOwnedObjects) =>
+      Promise.resolve({ findings: checkObjectNames(objects, needs, ownership), quotas: [] });
+    return { objects, check };
   }
-  const surveyed = await takeCloudSurvey(cloud, needs);
-  const findings = (ownership: StackOwnedObjects) =>
-    runPreflightChecks(cloud, needs, { ...ownership, surveyed });
-  return { objects: surveyed.objects, findings, surveyed };
+  const survey = await takeCloudSurvey(cloud, needs);
+  const check = async (ownership: StackOwnedObjects) => {
+    const surveyed = await completeSurvey(cloud, needs, survey, ownership);
+    return {
+      findings: await runPreflightChecks(cloud, needs, { ...ownership, surveyed }),
+      quotas: getClusterQuotas(surveyed, needs, ownership),
+    };
+  };
+  return { objects: survey.objects, check };
 }
 
 /** Returns the problems and warnings for this cluster in this cloud. Changes nothing. */
@@ -55,12 +66,13 @@ export async function collectPreflightFindings(
   state: StateExport | undefined,
   { onQuotas }: PreflightRunOptions = {},
 ): Promise<Finding[]> {
-  const { objects, findings, surveyed } = await askCloud(run, spec, { namesOnly: false });
+  const { objects, check } = await askCloud(run, spec, { namesOnly: false });
   const lost = await findUnrecordedObjects(run, state, objects);
   const ownership = { ...findStackOwnership(state), going: new Set(lost.map(({ id }) => id)) };
-  if (surveyed) onQuotas?.(getClusterQuotas(surveyed, getClusterRequirements(spec), ownership));
+  const { findings, quotas } = await check(ownership);
+  onQuotas?.(quotas);
   return [
-    ...(await findings(ownership)),
+    ...findings,
     ...lost.map(({ kind, name, id }) =>
       createWarning(
         `${kind}: an earlier run left '${name}' (${id}) without a record; \`stackadm up\` deletes it first`,
@@ -93,6 +105,19 @@ export interface PreflightFacts extends UnrecordedObjectsFacts {
 export async function readSettings(facts: PreflightFacts): Promise<void> {
   if (facts.options.preflight === false) return;
   facts.spec = await facts.run.spec({ files: true });
+}
+
+/**
+ * Reads the settings again if the existing cluster keeps values that differ from this release's
+ * defaults. The state was unknown when {@link readSettings} and {@link startSurvey} used the
+ * defaults, so the cloud is then asked again.
+ */
+export async function applyRecordedDefaults(facts: PreflightFacts): Promise<void> {
+  const { run, spec, state } = facts;
+  const recorded = spec && findRecordedValues(state, spec.name);
+  if (!recorded || !differsFromRecorded(spec, recorded)) return;
+  facts.spec = await run.spec({ files: true, state });
+  facts.early = undefined;
 }
 
 /**
@@ -138,7 +163,7 @@ export const surveyCloud: OperationStep<PreflightFacts, PlannedChanges, ClusterS
 export const requireCloudFit: OperationStep<PreflightFacts, never, CloudSurveyResult> = {
   title: "Check whether the cluster fits into the cloud",
   detect: ({ look: asked }) => asked,
-  apply: async ({ run, state, unrecorded: going }, { findings }) => {
-    report(run, await findings({ ...findStackOwnership(state), going }));
+  apply: async ({ run, state, unrecorded: going }, { check }) => {
+    report(run, (await check({ ...findStackOwnership(state), going })).findings);
   },
 };

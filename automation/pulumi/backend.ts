@@ -114,6 +114,21 @@ export function requireBackendUrl(backend: string, by = backendVariable): string
 }
 
 /**
+ * Returns the environment with the backend of a service. Throws INVALID_USAGE if the environment
+ * names another backend: the engine would then use another state than the service.
+ */
+export function withBackend(env: NodeJS.ProcessEnv, backend: string): NodeJS.ProcessEnv {
+  const named = env[backendVariable] ?? "";
+  if (named !== "" && named !== backend)
+    throw new Failure(
+      "INVALID_USAGE",
+      `${backendVariable} is '${removeUrlPassword(named)}', but the backend of the service is '${removeUrlPassword(backend)}'.`,
+      `Leave ${backendVariable} out of the service's environment, or name the same backend twice.`,
+    );
+  return { ...env, [backendVariable]: backend };
+}
+
+/**
  * Returns the environment for an engine that changes a state. In a directory backend, the engine
  * writes a second file with attributes for each file, hundreds of times in a run. No program reads
  * these attributes files, and an incomplete attributes file makes the state unreadable. So

@@ -15,6 +15,8 @@ export interface LockHolder {
 export interface StackLock {
   /** Path of the lock file. Absent: the backend is not a directory. */
   readonly file?: string;
+  /** UUID of the lock. Each engine creates a new UUID. Absent: Pulumi Cloud, which names no locks. */
+  readonly id?: string;
   /** Process that holds the lock. Absent: the lock cannot be read. */
   readonly holder?: LockHolder;
 }
@@ -34,23 +36,26 @@ const lockSchema = z
 export const readStackLocks = (backend: string, project: string, stack: string): StackLock[] =>
   readLockFiles({ backend, project, stack }).map(({ file, content }): StackLock => {
     const { data: holder } = lockSchema.safeParse(content);
-    return { file, ...(holder && { holder }) };
+    return { file, id: basename(file, ".json"), ...(holder && { holder }) };
   });
 
 /** Returns the locks that the engine's error message about a locked stack describes. */
 export function parseLocksFromMessage(text: string): StackLock[] {
-  const matches = text.matchAll(/created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g);
-  const locks = [...matches].map(([, username, hostname, pid, timestamp]): StackLock => {
+  const matches = text.matchAll(
+    /(?:\/([^/\s]+)\.json\S*: )?created by (.+)@(\S+) \(pid (\d+)\) at (\S+)/g,
+  );
+  const locks = [...matches].map(([, id, username, hostname, pid, timestamp]): StackLock => {
     const { data: holder } = lockSchema.safeParse({
       pid: Number(pid),
       username,
       hostname,
       timestamp,
     });
-    return { ...(holder && { holder }) };
+    return { ...(id !== undefined && { id }), ...(holder && { holder }) };
   });
   // The SDK repeats the engine's message, so the same lock may occur twice.
-  return [...new Map(locks.map((lock) => [describeLock(lock), lock])).values()];
+  const keyOf = (lock: StackLock): string => `${lock.id ?? ""} ${describeLock(lock)}`;
+  return [...new Map(locks.map((lock) => [keyOf(lock), lock])).values()];
 }
 
 /**

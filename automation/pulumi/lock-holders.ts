@@ -114,6 +114,13 @@ function startHeartbeat(file: string, engine: ProcessReference): () => void {
 }
 
 /**
+ * Returns whether a started process is an engine that may take the lock. The tag commands of a
+ * heartbeat, which run twice a minute, take no lock.
+ */
+const mayTakeLock = ({ spawnfile, spawnargs: [, command, subcommand] }: ChildProcess): boolean =>
+  basename(spawnfile) === "pulumi" && !(command === "stack" && subcommand === "tag");
+
+/**
  * Writes a note about each engine that this process or the SDK starts from now on. The recorded
  * client is the parent of this process. Returns a function that stops this recording, and deletes
  * the notes except notes about killed engines. The caller must call this function after the engines
@@ -127,7 +134,7 @@ export function recordStartedEngines(directory: string): () => void {
   const onCreated = (message: unknown): void => {
     const { process: child } = message as { readonly process: ChildProcess };
     child.once("spawn", () => {
-      if (child.pid === undefined || basename(child.spawnfile) !== "pulumi") return;
+      if (child.pid === undefined || !mayTakeLock(child)) return;
       const forget = recordEngine(directory, child.pid, client);
       forgets.push(() => {
         if (child.exitCode !== null) forget();
@@ -188,6 +195,13 @@ export const isHolderDead = (
   holder: LockHolder,
   here?: ObservationPlace,
 ): boolean => notes.some((note) => isHolder(note, holder) && hasEngineEnded(note, here));
+
+/** Returns whether a note proves that the holder of the lock runs on this machine. */
+export const isHolderAlive = (
+  notes: readonly EngineNote[],
+  holder: LockHolder,
+  here?: ObservationPlace,
+): boolean => notes.some((note) => isHolder(note, holder) && checkProcess(note, here) === "alive");
 
 /**
  * Returns whether an engine still runs on this machine although its client has ended. The worker

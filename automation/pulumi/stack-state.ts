@@ -5,9 +5,10 @@ import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership
 import { Failure, recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
 import { backendVariable, disableStateAttributes } from "./backend.js";
+import { findIdentityAndComponent } from "./identity-notes.js";
 import { recordEngine } from "./lock-holders.js";
 import { deleteEmptyAttributes, lockedStackPattern } from "./pulumi-internals.js";
-import { findIdentityAndComponent, findCreatedIds, findRetainedIds } from "./retained-objects.js";
+import { findCreatedIds, findRetainedIds } from "./retained-objects.js";
 import type { StackWorkspace } from "./workspace.js";
 
 const resourceSchema = z.looseObject({
@@ -71,6 +72,8 @@ export interface StateAccess {
 interface CommandOptions {
   readonly accept?: readonly number[];
   readonly input?: string;
+  /** Time limit in milliseconds. Default: `commandMilliseconds`. */
+  readonly timeout?: number;
   /**
    * Whether the command takes the stack's lock. If true, a note about the command's process is
    * written (see lock-holders.ts).

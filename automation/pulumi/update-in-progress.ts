@@ -26,10 +26,19 @@ const stacksSchema = z.array(
  */
 export async function readUpdateInProgress(access: StateAccess): Promise<boolean | undefined> {
   const { stdout } = await runPulumi(access, ["stack", "ls", "--json"]);
-  const { stack } = access.workspace;
-  const named = stacksSchema
-    .parse(JSON.parse(stdout))
-    .filter(({ name }) => name === stack || name.endsWith(`/${stack}`));
+  return findUpdateInProgress(stdout, access.workspace.stack);
+}
+
+/**
+ * Returns whether the output of `pulumi stack ls --json` reports an update of the stack. Returns
+ * undefined if the output does not contain the stack.
+ */
+export function findUpdateInProgress(output: string, stack: string): boolean | undefined {
+  const stacks = stacksSchema.parse(JSON.parse(output));
+  // The list contains the stacks of all organizations of the user. Only a stack of the default
+  // organization has a name without its organization.
+  const own = stacks.filter(({ name }) => name === stack);
+  const named = own.length > 0 ? own : stacks.filter(({ name }) => name.endsWith(`/${stack}`));
   return named.length === 0 ? undefined : named.some((one) => one.updateInProgress === true);
 }
 

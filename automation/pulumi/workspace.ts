@@ -8,6 +8,7 @@ import { withLock } from "../../base/file-lock.js";
 import { getPackageRoot, getStatePath } from "../../base/paths.js";
 import { Failure } from "../../base/failures/failure.js";
 import { parseBackendDirectory } from "./backend.js";
+import { readProjectFile, readStackSettings } from "./project-files.js";
 
 /**
  * Returns the path of the package's program: the compiled file if it exists, or else the TypeScript
@@ -43,41 +44,6 @@ export interface StackWorkspaceOptions {
 const secretsKeys = ["encryptionsalt", "secretsprovider", "encryptedkey"] as const;
 
 /**
- * Matches names of stacks that Pulumi accepts, and that cannot be mistaken for a path or an option.
- */
-const stackName = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
-
-function requireStackName(stack: string): void {
-  if (stackName.test(stack)) return;
-  throw new Failure(
-    "INVALID_USAGE",
-    `${JSON.stringify(stack)} is not the name of a stack.`,
-    "Write at most 100 letters, digits, dashes, underscores and dots, beginning with a letter, a digit or an underscore.",
-  );
-}
-
-/** Returns the text of the stack's settings file. Throws if the file is missing or is not YAML. */
-export function readStackFile(projectDirectory: string, stack: string): string {
-  requireStackName(stack);
-  const path = join(projectDirectory, `Pulumi.${stack}.yaml`);
-  if (!existsSync(path))
-    throw new Failure(
-      "INVALID_USAGE",
-      `There is no ${path}.`,
-      `Copy Pulumi.dev.yaml to Pulumi.${stack}.yaml and change its values, or name the directory of another project with --cwd.`,
-    );
-  const settings = readFileSync(path, "utf8");
-  const [wrong] = parseYamlDocument(settings).errors;
-  if (!wrong) return settings;
-  const [what = ""] = wrong.message.split(/:?\n/);
-  throw new Failure(
-    "INVALID_USAGE",
-    `${path} is not YAML: ${what}.`,
-    "Correct it and run the same command again.",
-  );
-}
-
-/**
  * Returns whether the stack's secrets are encrypted with a passphrase. True unless the settings
  * name another secrets provider.
  */
@@ -87,17 +53,36 @@ export function usesPassphrase(settings: string): boolean {
   return typeof provider !== "string" || provider === "passphrase";
 }
 
-/** Copies the salt or the secrets provider from `earlier` settings, if `settings` have none. */
+/**
+ * Returns the URL of the key service that encrypts the stack's secrets, or `passphrase`. Returns
+ * undefined if the settings name none, or if they already have the salt of a passphrase.
+ */
+export function findSecretsProvider(settings: string): string | undefined {
+  const document = parseYamlDocument(settings);
+  if (!isMap(document.contents)) return undefined;
+  const provider: unknown = document.get("secretsprovider");
+  if (typeof provider !== "string") return undefined;
+  return provider === "passphrase" && document.has("encryptionsalt") ? undefined : provider;
+}
+
+const providerOf = (document: ReturnType<typeof parseYamlDocument>): unknown =>
+  document.get("secretsprovider") ?? "passphrase";
+
+/**
+ * Copies from `earlier` settings what Pulumi wrote about the stack's secrets: the salt, or the
+ * secrets provider and its encrypted key. `settings` with another secrets provider, or with a salt
+ * or a key, are not changed.
+ */
 export function copySecretsProvider(settings: string, earlier: string | undefined): string {
   const document = parseYamlDocument(settings);
   if (!isMap(document.contents)) return copySecretsProvider("config: {}\n", earlier);
-  const own = secretsKeys.some((key) => document.has(key));
-  if (!own && earlier !== undefined) {
-    const before = parseYamlDocument(earlier);
-    for (const key of secretsKeys) {
-      const value = before.get(key);
-      if (typeof value === "string") document.set(key, value);
-    }
+  const before = parseYamlDocument(earlier ?? "config: {}\n");
+  const namesOther = document.has("secretsprovider") && providerOf(document) !== providerOf(before);
+  const hasKey = document.has("encryptionsalt") || document.has("encryptedkey");
+  if (namesOther || hasKey) return document.toString();
+  for (const key of secretsKeys) {
+    const value = before.get(key);
+    if (typeof value === "string") document.set(key, value);
   }
   return document.toString();
 }
@@ -129,14 +114,11 @@ function copyOf(
   options: StackWorkspaceOptions,
 ): Copied & { readonly project: ReturnType<typeof parseYamlDocument> } {
   const { stack, projectDirectory: from = getPackageRoot() } = options;
-  requireStackName(stack);
-  const settings = options.settings ?? readStackFile(from, stack);
-  const project = parseYamlDocument(readFileSync(join(from, "Pulumi.yaml"), "utf8"));
-  const name = project.get("name");
-  if (typeof name !== "string") throw new Failure("FAILED", `${from}/Pulumi.yaml has no name.`);
+  const settings = readStackSettings(from, stack, options.settings);
+  const { name, document } = readProjectFile(from);
   const directory = directoryOf(options, name);
   const file = join(directory, `Pulumi.${stack}.yaml`);
-  return { workspace: { stack, project: name, directory }, settings, file, project };
+  return { workspace: { stack, project: name, directory }, settings, file, project: document };
 }
 
 /**
@@ -147,11 +129,15 @@ function copyOf(
  */
 export function prepareWorkDirectory(options: StackWorkspaceOptions): StackWorkspace {
   const { workspace, project, ...copied } = copyOf(options);
-  requireSameCloud(parseYamlDocument(copied.settings), `Pulumi.${workspace.stack}.yaml`);
+  // The settings contain the values of Pulumi.yaml. So an error first names Pulumi.yaml.
   requireSameCloud(project, "Pulumi.yaml");
+  requireSameCloud(parseYamlDocument(copied.settings), `Pulumi.${workspace.stack}.yaml`);
   if (!existsSync(copied.file)) writeSettings(copied);
   // The program runs inline, so options of the Node language host have no effect and are removed.
   project.delete("main");
+  // The copy of the stack's settings is next to the copy of Pulumi.yaml.
+  project.delete("stackConfigDir");
+  if (typeof project.get("config") === "string") project.delete("config");
   project.set("runtime", "nodejs");
   const [target, text] = [join(workspace.directory, "Pulumi.yaml"), project.toString()];
   if (!existsSync(target) || readFileSync(target, "utf8") !== text)

@@ -56,10 +56,19 @@ export const renderSampleChecksTable = ({
 }: Pick<Verification, "services" | "claims">): string =>
   formatTable(["SAMPLE", "WHERE", "ANSWER"], rowsOf([...services, ...claims]));
 
-/** Returns the results of a verification: one table each for nodes, machines and samples. */
+/** Returns the table of add-ons without all their pods, or a line with the number of add-ons. */
+export function renderAddonChecks({ addons }: Pick<Verification, "addons">): string {
+  const failed = addons.filter(({ ok }) => !ok);
+  return failed.length > 0
+    ? formatTable(["ADD-ON", "WHERE", "ANSWER"], rowsOf(failed))
+    : `All pods of ${String(addons.length)} add-ons are available.`;
+}
+
+/** Returns the results of a verification: nodes, machines, add-ons and samples. */
 export const renderVerificationTables = (seen: Verification): string[] => [
   renderNodesTable(seen),
   ...(seen.machines.length > 0 ? [renderMachineChecksTable(seen)] : []),
+  ...(seen.addons.length > 0 ? [renderAddonChecks(seen)] : []),
   ...(seen.services.length + seen.claims.length > 0 ? [renderSampleChecksTable(seen)] : []),
 ];
 

@@ -1,6 +1,5 @@
 import type { OperationEventBody, ResourceEvent } from "../engine/operation-events.js";
 import { phaseFacts, type Phase } from "../pulumi/phases.js";
-import type { Redactor } from "../../base/terminal/redact-secrets.js";
 import { PhaseTracker } from "../timeline/phase-times.js";
 import { parseUrn } from "../pulumi/urn.js";
 import type { Progress, Step } from "../../base/progress.js";
@@ -8,7 +7,6 @@ import { formatDuration } from "../../base/terminal/progress-screen.js";
 
 export interface PhaseViewOptions {
   readonly progress: Progress;
-  readonly redactor: Redactor;
   /** Whether the operation creates or deletes resources. */
   readonly direction: "up" | "destroy";
 }
@@ -94,6 +92,6 @@ export class PhaseView {
 
   private detail(urn: string, text: string): void {
     const phase = this.timeline.phaseOfRunning(urn);
-    if (phase !== undefined) this.open.get(phase)?.update(this.options.redactor.clean(text));
+    if (phase !== undefined) this.open.get(phase)?.update(text);
   }
 }

@@ -1,6 +1,5 @@
 import type { Progress, Step } from "../../base/progress.js";
 import type { OperationEvent, OperationEventBody } from "../engine/operation-events.js";
-import type { Redactor } from "../../base/terminal/redact-secrets.js";
 import { parseUrn } from "../pulumi/urn.js";
 import { renderClusterLine } from "./cluster-line.js";
 import { convertPhaseTimes, type TimedPhase } from "./cluster-report.js";
@@ -8,7 +7,6 @@ import { PhaseView } from "./phase-progress.js";
 
 export interface RunViewOptions {
   readonly progress: Progress;
-  readonly redactor: Redactor;
   /**
    * Direction of an operation that creates or deletes resources. The resources are shown by phase.
    * Absent: a resource is shown as a detail of the step.
@@ -126,14 +124,14 @@ export class RunView {
     const { step, hasPhases } = this.open;
     this.open = undefined;
     const [first = ""] = (error?.message ?? "").split("\n");
-    step.failed(hasPhases ? undefined : this.options.redactor.clean(first));
+    step.failed(hasPhases ? undefined : first);
   }
 
   private detail(text = ""): void {
-    this.open?.step.update(this.options.redactor.clean(text));
+    this.open?.step.update(text);
   }
 
   private note(text: string): void {
-    this.options.progress.note(this.options.redactor.clean(text));
+    this.options.progress.note(text);
   }
 }

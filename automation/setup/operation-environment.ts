@@ -5,7 +5,10 @@ import { Failure } from "../../base/failures/failure.js";
 import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstack-versions.js";
 import { getLabFolderName, getLabName, getStatePath } from "../../base/paths.js";
 import { silentProgress, type Progress } from "../../base/progress.js";
+import { createRedactor, redactError } from "../../base/terminal/redact-secrets.js";
 import { backendVariable, requireBackendUrl } from "../pulumi/backend.js";
+import { getGrpcVariables } from "../pulumi/engine-environment.js";
+import { readOwner } from "../pulumi/owner-record.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { preparePassphraseEnvironment } from "./passphrase-variable.js";
 import { ensureAgent, createNewKeyReporter, type SshAgent } from "./ssh-agent.js";
@@ -126,6 +129,7 @@ function requireVariables(env: NodeJS.ProcessEnv): void {
     if (isSet(value) && !fits.test(value))
       throw new Failure("INVALID_USAGE", `${name}: '${value}' cannot be used.`, hint);
   }
+  readOwner(env);
 }
 
 export interface OperationEnvironment {
@@ -176,6 +180,15 @@ export async function prepareEnvironment(
   options: EnvironmentOptions = {},
 ): Promise<OperationEnvironment> {
   const env = options.env ?? process.env;
+  return prepare(env, options).catch((error: unknown): never => {
+    throw redactError(error, createRedactor(env));
+  });
+}
+
+async function prepare(
+  env: NodeJS.ProcessEnv,
+  options: EnvironmentOptions,
+): Promise<OperationEnvironment> {
   requireVariables(env);
   const cloud = selectCloudEnvironment(env);
   // Checks the backend before the toolchain, because an installation of the toolchain may take
@@ -205,6 +218,7 @@ export async function prepareEnvironment(
     PULUMI_BACKEND_URL: backend,
     ...passphrase,
     ...cloud,
+    ...getGrpcVariables(env),
     ...(agent ? { SSH_AUTH_SOCK: agent.socket } : {}),
   };
   return {

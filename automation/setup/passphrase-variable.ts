@@ -49,20 +49,24 @@ const noneIsNamed = (backend: string): string =>
 
 /**
  * Returns the error for a shared backend without a passphrase. This program creates no passphrase
- * for a shared backend. The passphrase would exist only on this computer, and all secrets in the
- * state would be lost with the computer.
+ * for a shared backend, and does not use the passphrase of this computer. All secrets in the state
+ * would be lost with the computer.
  */
-const missingSharedPassphraseError = (backend: string): Failure =>
-  new Failure(
+function missingSharedPassphraseError(backend: string, own: string): Failure {
+  const existing = existsSync(own)
+    ? ` If it was created with the passphrase of this machine, that is ${own}.`
+    : "";
+  return new Failure(
     "INVALID_USAGE",
-    `${noneIsNamed(backend)}, and one created here would be lost with this machine.`,
-    "Set PULUMI_CONFIG_PASSPHRASE_FILE to a file with the passphrase with which the stack was created. For a first stack, create one and keep it: openssl rand -base64 32 >passphrase.",
+    `${noneIsNamed(backend)}, and one of this machine alone would be lost with it.`,
+    `Set PULUMI_CONFIG_PASSPHRASE_FILE to a file with the passphrase with which the stack was created.${existing} For a first stack, create one and keep it: openssl rand -base64 32 >passphrase.`,
   );
+}
 
 /**
  * Returns the variable that tells the engine where the passphrase is. Returns no variable if the
  * user's environment already sets the passphrase. Otherwise uses the passphrase file in the user's
- * state directory. Creates this file only if the backend is a directory.
+ * state directory, but only if the backend is a directory. Creates this file if it does not exist.
  */
 export function preparePassphraseEnvironment(
   env: NodeJS.ProcessEnv,
@@ -74,19 +78,18 @@ export function preparePassphraseEnvironment(
     requirePassphraseFile(named);
     return {};
   }
+  if (needed === false || keepsSecrets(backend)) return {};
   const own = getStatePath("passphrase");
-  if (!existsSync(own)) {
-    if (!needed || keepsSecrets(backend)) return {};
-    if (parseBackendDirectory(backend) === undefined) {
-      if (needed !== "optional") throw missingSharedPassphraseError(backend);
-      note(
-        `${noneIsNamed(backend)}, so these variables contain none: stacks with a passphrase also need PULUMI_CONFIG_PASSPHRASE_FILE.`,
-      );
-      return {};
-    }
+  if (parseBackendDirectory(backend) === undefined) {
+    if (needed !== "optional") throw missingSharedPassphraseError(backend, own);
+    note(
+      `${noneIsNamed(backend)}, so these variables contain none: stacks with a passphrase also need PULUMI_CONFIG_PASSPHRASE_FILE.`,
+    );
+    return {};
+  }
+  if (!existsSync(own))
     note(
       `Created ${own} with the passphrase of the stacks' secrets. Keep a copy: without it, no one can read the secrets.`,
     );
-  }
   return { PULUMI_CONFIG_PASSPHRASE_FILE: ensurePassphraseFile(own) };
 }

@@ -75,7 +75,8 @@ async function makeKey(path: string): Promise<boolean> {
   const aside = mkdtempSync(`${path}-`);
   const key = join(aside, "key");
   try {
-    await run("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "stackadm", "-f", key]);
+    const words = ["-q", "-t", "ed25519", "-N", "", "-C", "stackadm", "-f", key];
+    await run("ssh-keygen", words, { timeout: answerMilliseconds });
     if (!createHardLink(key, path)) return false;
     renameSync(`${key}.pub`, `${path}.pub`);
     return true;

@@ -86,7 +86,7 @@ async function versionOf(path: string, kept: string): Promise<string> {
   const file = [path, size, ctimeMs, ino, dev].join(" ");
   const before = size < program ? undefined : readAnswer(kept);
   if (before?.file === file) return before.version;
-  const { code, stdout } = await run(path, ["version"], { accept: [0, 1, 255] });
+  const { code, stdout } = await run(path, ["version"], { accept: [0, 1, 255], timeout: 60_000 });
   const version = stdout.trim();
   if (size >= program && code === 0) replaceFile(kept, JSON.stringify({ file, version }));
   return version;

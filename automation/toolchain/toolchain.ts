@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync } from "node:fs";
-import { request } from "node:https";
 import { delimiter, join } from "node:path";
 import {
   defaultOpenstackPlugin,
@@ -8,6 +7,7 @@ import {
 import { withLock } from "../../base/file-lock.js";
 import { getCachePath } from "../../base/paths.js";
 import type { Progress } from "../../base/progress.js";
+import { sendHttpRequest } from "../../openstack/http/http-exchange.js";
 import { run } from "../../base/run-command.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { ToolchainPackageExports } from "../../base/substitute-programs.js";
@@ -198,6 +198,7 @@ async function plugin(
     };
   if (await downloadsAnswer(context)) {
     await run(engine.path, ["plugin", "install", "resource", name, version], {
+      env: context.env,
       signal: context.signal,
       timeout: installMilliseconds,
     });
@@ -249,28 +250,19 @@ async function substitute(
   return { name, version: standIn.version, path: standIn.path, origin: standIn.origin, why };
 }
 
-/** Returns whether Pulumi's download host answers within 3 s. */
+/** Returns whether Pulumi's download host answers within 3 s, directly or through the proxy. */
 function downloadsAnswer(context: Context): Promise<boolean> {
-  context.downloads ??= new Promise((resolvePromise) => {
-    const call = request(
-      {
-        host: pluginDownloadHost,
-        path: "/releases/plugins/",
-        method: "HEAD",
-        timeout: 3000,
-        signal: context.signal,
-      },
-      (response) => {
-        response.resume();
-        resolvePromise(true);
-      },
-    );
-    call.on("timeout", () => call.destroy(new Error("timeout")));
-    call.on("error", () => {
-      resolvePromise(false);
-    });
-    call.end();
-  });
+  const { env: proxies, signal } = context;
+  const url = `https://${pluginDownloadHost}/releases/plugins/`;
+  context.downloads ??= sendHttpRequest(url, {
+    method: "HEAD",
+    timeout: 3000,
+    signal,
+    proxies,
+  }).then(
+    () => true,
+    () => false,
+  );
   return context.downloads;
 }
 

@@ -3,6 +3,7 @@ import type { SshTarget } from "../../base/ssh-client.js";
 import type { KubernetesApi } from "./kubernetes-client.js";
 import type { ClusterOutputs } from "./cluster-outputs.js";
 import type { FetchResult, SshSessions } from "./ssh-sessions.js";
+import type { Workload } from "./workload-checks.js";
 
 /** Result of one check of the finished cluster. */
 export interface Check {
@@ -25,6 +26,8 @@ export interface VerifyOptions {
    * addresses and the other machines.
    */
   readonly entry?: SshTarget | undefined;
+  /** Workloads of the cluster's add-ons. Their pods must be available. @default none */
+  readonly workloads?: readonly Workload[] | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds in which each check must succeed. Default: 60 000. */
   readonly timeout?: number | undefined;

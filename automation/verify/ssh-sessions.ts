@@ -78,6 +78,12 @@ export interface FetchOptions {
   readonly host?: string | undefined;
 }
 
+/**
+ * Longest time in milliseconds in which a command transfers no data, with `timeoutFactor` 1. etcd may
+ * need up to an hour for a snapshot (automation/backup/scripts/collect-backup.sh).
+ */
+export const commandSilenceMilliseconds = 90 * 60_000;
+
 /** SSH sessions to machines. All requests to a machine use the same session. */
 export class SshSessions {
   readonly #clients = new Map<string, Promise<Client>>();
@@ -87,8 +93,12 @@ export class SshSessions {
    * Creates an object without open sessions.
    *
    * @param patience time limits for a machine that does not answer. @default 15 s of silence
+   * @param commandSilence longest time in milliseconds in which a command transfers no data
    */
-  constructor(private readonly patience?: KeepaliveSettings) {}
+  constructor(
+    private readonly patience?: KeepaliveSettings,
+    private readonly commandSilence = commandSilenceMilliseconds,
+  ) {}
 
   /** Sends a GET to `http://<address>:<port><path>` through the machine and returns the answer. */
   async fetch(target: SshRoute, address: string, options: FetchOptions = {}): Promise<FetchResult> {
@@ -105,13 +115,24 @@ export class SshSessions {
     await within(requestTimeout, this.#client(target), `${target.host} refuses the login.`);
   }
 
-  /** Runs a command on the machine, without a time limit. */
+  /**
+   * Runs a command on the machine. If the command transfers no data for too long, closes the session
+   * and throws. The command may then still run on the machine.
+   */
   async execute(
     target: SshRoute,
     command: string,
     streams: RemoteCommandStreams,
   ): Promise<RemoteCommandResult> {
-    return runRemoteCommand(await this.#client(target), command, streams);
+    const client = await this.#client(target);
+    const minutes = Math.round(this.commandSilence / 60_000);
+    const sentence = `A program on ${target.host} sent and received nothing for ${minutes} minutes.`;
+    const silent = createTimeLimit(this.commandSilence, new Failure("COMMAND_FAILED", sentence));
+    silent.reached.catch(() => {
+      client.destroy();
+    });
+    const running = runRemoteCommand(client, command, { ...streams, onData: silent.restart });
+    return Promise.race([running, silent.reached]).finally(silent.stop);
   }
 
   /** Closes all sessions. Later requests fail. */
@@ -143,16 +164,30 @@ export class SshSessions {
 /** Ignores an error that another listener reports. */
 const ignored = (): void => undefined;
 
-async function within<T>(timeout: number, work: Promise<T>, sentence: string): Promise<T> {
+interface TimeLimit {
+  /** Promise that is rejected with the error at the end of the time. */
+  readonly reached: Promise<never>;
+  readonly restart: () => void;
+  readonly stop: () => void;
+}
+
+function createTimeLimit(milliseconds: number, error: Failure): TimeLimit {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const reached = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Failure("FAILED", sentence));
-    }, timeout);
+      reject(error);
+    }, milliseconds);
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return {
+    reached,
+    restart: () => void timer?.refresh(),
+    stop: () => {
+      clearTimeout(timer);
+    },
+  };
+}
+
+function within<T>(timeout: number, work: Promise<T>, sentence: string): Promise<T> {
+  const limit = createTimeLimit(timeout, new Failure("FAILED", sentence));
+  return Promise.race([work, limit.reached]).finally(limit.stop);
 }

@@ -12,11 +12,17 @@ import { checkRoles } from "./role-checks.js";
 import { readNodes, type NodeReport } from "./read-nodes.js";
 import type { ClusterOutputs } from "./cluster-outputs.js";
 import { SshSessions } from "./ssh-sessions.js";
+import { checkWorkloads } from "./workload-checks.js";
 
 export interface Verification {
   readonly nodes: readonly NodeReport[];
   /** Checks of machines: health of each etcd member, and the login to the bastion. */
   readonly machines: readonly Check[];
+  /**
+   * Checks of the add-ons: whether all pods of each DaemonSet, Deployment and StatefulSet are
+   * available. Empty if the user installs the pod network.
+   */
+  readonly addons: readonly Check[];
   readonly services: readonly Check[];
   readonly claims: readonly Check[];
   /** Whether the user installs the pod network. Nodes may then wait for the pod network. */
@@ -124,8 +130,12 @@ function checkNodes(api: KubernetesApi, options: VerifyOptions): Promise<NodeRep
   return retryUntilSuccess(allReady, options).catch(() => readNodes(api));
 }
 
+/** Checks the add-ons. Most of them need the pod network, which the user may not have installed. */
+const checkAddons = (run: VerificationRun): Promise<Check[]> =>
+  run.ownPodNetwork === true ? Promise.resolve([]) : checkWorkloads(run, run.workloads ?? []);
+
 /**
- * Checks the finished cluster: nodes, etcd, sample services, and the data on the sample claim.
+ * Checks the finished cluster: nodes, etcd, add-ons, sample services, and the data on the sample claim.
  * Changes nothing. Reads from the outputs which machines and samples must exist. Does not use the
  * settings, because they may have changed after the last `up`. The settings also do not describe
  * the cluster of a custom program.
@@ -135,9 +145,10 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   const [sessions, over] = [new SshSessions(), new AbortController()];
   const signal = AbortSignal.any([over.signal, ...(options.signal ? [options.signal] : [])]);
   const run = { ...options, api, signal, sessions };
-  const [nodes, machines, services, claims] = await Promise.all([
+  const [nodes, machines, addons, services, claims] = await Promise.all([
     checkNodes(api, run),
     checkRoles(run),
+    checkAddons(run),
     checkServices(run),
     checkClaims(api, run),
   ]).finally(() => {
@@ -147,13 +158,13 @@ export async function verifyCluster(options: VerifyOptions): Promise<Verificatio
   // A stopped verification has no result.
   options.signal?.throwIfAborted();
   const { outputs, ownPodNetwork } = options;
-  const seen = { nodes, machines, services, claims, ownPodNetwork };
+  const seen = { nodes, machines, addons, services, claims, ownPodNetwork };
   return { ...seen, ok: describeFailedChecks(seen, outputs).length === 0 };
 }
 
 /** Returns a line for each part of the cluster that does not work. */
 export function describeFailedChecks(
-  { nodes, machines, services, claims, ownPodNetwork }: Omit<Verification, "ok">,
+  { nodes, machines, addons, services, claims, ownPodNetwork }: Omit<Verification, "ok">,
   outputs: Pick<ClusterOutputs, "nodes">,
 ): string[] {
   const lines = outputs.nodes.flatMap(({ name }) => {
@@ -161,6 +172,6 @@ export function describeFailedChecks(
     if (node === undefined) return [`node ${name}: has not joined`];
     return fine(node, { ownPodNetwork }) ? [] : [`node ${name}: not Ready: ${node.reason}`];
   });
-  const failed = [...machines, ...services, ...claims].filter(({ ok }) => !ok);
+  const failed = [...machines, ...addons, ...services, ...claims].filter(({ ok }) => !ok);
   return [...lines, ...failed.map(({ name, where, answer }) => `${name} ${where}: ${answer}`)];
 }

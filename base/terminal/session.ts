@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { Failure } from "../failures/failure.js";
 import type { FailureCode } from "../failures/failure-codes.js";
-import { createRedactor, type Redactor } from "./redact-secrets.js";
+import { createRedactor, redactProgress, type Redactor } from "./redact-secrets.js";
 import { convertAbortError } from "../failures/cancellation.js";
 import type { Progress } from "../progress.js";
 import { createJsonProgress } from "./json-progress.js";
@@ -18,9 +18,11 @@ export interface CommandSession {
   readonly signal: AbortSignal;
   /** Signal for an immediate stop. The second Ctrl-C aborts this signal. */
   readonly killSignal: AbortSignal;
-  /** Prints a result for the user. Does nothing with `--json`. */
+  /** Prints a result for the user, without secrets. Does nothing with `--json`. */
   print(text: string): void;
-  /** Prints a JSON line. Does nothing without `--json`. */
+  /** Prints data that the user asked for, unchanged. Does nothing with `--json`. */
+  printData(text: string): void;
+  /** Prints a JSON line, without secrets in its texts. Does nothing without `--json`. */
   emit(fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -110,16 +112,13 @@ export const createErrorEvent = ({ code, sentence: message, hint, subject }: Fai
 });
 
 /**
- * Returns fields as JSON text. Removes secrets from every value, because engine events contain
- * output of programs and machines.
+ * Returns fields as JSON text. Removes secrets from the texts, because engine events contain output
+ * of programs and machines. Fields that programs use as data are not changed.
  */
 export const formatRedactedJson = (
   fields: Readonly<Record<string, unknown>>,
   redactor: Redactor,
-): string =>
-  JSON.stringify(fields, (_, value: unknown) =>
-    typeof value === "string" ? redactor.clean(value) : value,
-  );
+): string => JSON.stringify(redactor.cleanFields(JSON.parse(JSON.stringify(fields)) as unknown));
 
 interface GlobalOptions {
   readonly json?: boolean;
@@ -136,8 +135,8 @@ export async function runCliCommand(
   const startedAt = Date.now();
   const json = command.optsWithGlobals<GlobalOptions>().json === true;
   const screen: ProgressScreen | undefined = json ? undefined : createTerminalScreen();
-  const progress = screen ?? createJsonProgress(writeLine);
   const redactor = createRedactor(process.env);
+  const progress = redactProgress(screen ?? createJsonProgress(writeLine), redactor);
   const stops = listen((text) => {
     progress.note(text);
   });
@@ -149,6 +148,9 @@ export async function runCliCommand(
     signal: stops.signal,
     killSignal: stops.killSignal,
     print: (text) => {
+      if (!json) writeLine(redactor.clean(text));
+    },
+    printData: (text) => {
       if (!json) writeLine(text);
     },
     emit: (fields) => {
@@ -161,7 +163,7 @@ export async function runCliCommand(
     const known = toFailure(error, stops.signal);
     process.exitCode = known.exitCode;
     if (json) session.emit(createErrorEvent(known));
-    else progress.note(redactor.clean(`\n${formatFailure(error, known)}`));
+    else progress.note(`\n${formatFailure(error, known)}`);
   } finally {
     screen?.close();
     stops.stop();

@@ -1,9 +1,15 @@
 /**
  * Versions that this program chooses, with their sources. Kubernetes has one exact release, and
- * each image has one tag. The packages containerd, cri-tools and kubernetes-cni have a series:
- * machines install the newest build of the series during their preparation, and then hold the
+ * each image has one tag. The packages containerd, cri-tools and kubernetes-cni have bounds:
+ * machines install the newest build between the bounds during their preparation, and then hold the
  * package.
  */
+
+/** Oldest and newest minor version of a package that machines install, with the same major. */
+export interface PackageBounds {
+  readonly least: string;
+  readonly most: string;
+}
 
 /** Versions for one Kubernetes minor version. */
 export interface KubernetesMinor {
@@ -21,7 +27,22 @@ export interface KubernetesMinor {
   readonly etcd: string;
   readonly coredns: string;
   readonly pause: string;
+  readonly containerd: PackageBounds;
+  /** Bounds of crictl. `least` is the oldest version that the package of kubeadm accepts. */
+  readonly criTools: PackageBounds;
+  readonly kubernetesCni: PackageBounds;
 }
+
+/**
+ * Image volumes with a `subPath` need containerd 2.2: an earlier one mounts the whole image. Test
+ * with a newer minor version before you raise `most`. Containerd up to 2.4.2 reads the machines'
+ * registry passwords from its configuration file. This function of containerd is deprecated, and
+ * its removal is planned for version 2.7.
+ */
+const containerd: PackageBounds = { least: "2.2", most: "2.4" };
+
+/** `least` is the oldest version that the package of kubelet accepts. */
+const kubernetesCni: PackageBounds = { least: "1.2", most: "1.9" };
 
 const newest = {
   version: "1.36.3",
@@ -29,6 +50,9 @@ const newest = {
   etcd: "v3.6.8",
   coredns: "v1.14.2",
   pause: "3.10.2",
+  containerd,
+  criTools: { least: "1.30", most: "1.36" },
+  kubernetesCni,
 };
 
 /**
@@ -43,6 +67,9 @@ export const kubernetesMinors: Readonly<Record<string, KubernetesMinor>> = {
     etcd: "v3.6.6",
     coredns: "v1.13.1",
     pause: "3.10.1",
+    containerd,
+    criTools: { least: "1.30", most: "1.35" },
+    kubernetesCni,
   },
 };
 
@@ -62,17 +89,9 @@ export const kubernetesPackageRepository = {
 } as const;
 
 /**
- * Newest minor version of containerd that machines install. Test with a newer minor version before
- * you change this value. Containerd up to 2.4.2 reads the machines' registry passwords from its
- * configuration file. This function of containerd is deprecated, and its removal is planned for
- * version 2.7.
- */
-const latestContainerd = "2.4";
-
-/**
  * Docker's package repository. Machines use it if neither the Kubernetes repository nor the
- * distribution contains containerd 2. `{distribution}` and `{codename}` are replaced by ID and
- * VERSION_CODENAME of the machine's os-release(5). Source: Docker's instructions for Debian and
+ * distribution contains a suitable containerd. `{distribution}` and `{codename}` are replaced by ID
+ * and VERSION_CODENAME of the machine's os-release(5). Source: Docker's instructions for Debian and
  * Ubuntu.
  */
 export const containerdPackageRepository = {
@@ -83,20 +102,22 @@ export const containerdPackageRepository = {
 } as const;
 
 /**
- * Returns the series of the packages containerd, cri-tools and kubernetes-cni. Machines install the
- * newest build of a series and hold the package. `<=1.36` also includes older minor versions with
- * the same major version.
+ * Returns the series of the packages containerd, cri-tools and kubernetes-cni. `2.2..2.4` allows
+ * the minor versions from 2.2 to 2.4.
  */
 export function getPackageSeries(kubernetesVersion: string): {
   readonly criTools: string;
   readonly kubernetesCni: string;
   readonly containerd: string;
 } {
-  // For a new Kubernetes minor version, crictl may not be released yet. An older crictl also works.
+  const minor = kubernetesMinors[getMinorVersion(kubernetesVersion)];
+  if (minor === undefined)
+    throw new RangeError(`kubernetes.version: there are no packages for ${kubernetesVersion}`);
+  const seriesOf = ({ least, most }: PackageBounds): string => `${least}..${most}`;
   return {
-    criTools: `<=${getMinorVersion(kubernetesVersion)}`,
-    kubernetesCni: "1",
-    containerd: `<=${latestContainerd}`,
+    criTools: seriesOf(minor.criTools),
+    kubernetesCni: seriesOf(minor.kubernetesCni),
+    containerd: seriesOf(minor.containerd),
   };
 }
 

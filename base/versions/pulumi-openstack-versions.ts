@@ -10,3 +10,9 @@ export const [defaultOpenstackPlugin] = openstackPluginVersions;
  * newer versions expect a string.
  */
 export const takesPolicyList = (version: string): boolean => Number.parseInt(version, 10) < 4;
+
+/**
+ * Returns whether the plugin finds block storage in the catalog only under the name `volumev3`.
+ * Version 4 and newer versions also accept its other names, such as `block-storage`.
+ */
+export const requiresVolumev3 = (version: string): boolean => Number.parseInt(version, 10) < 4;

@@ -49,6 +49,7 @@ export const getAddonArguments = (
     taints: taintsOf(spec),
     address: balancer,
   },
+  controlPlaneTaints: spec.controlPlane.taints,
   serviceClientRanges: listServiceClientRanges(spec),
   samples: spec.samples,
   sampleServices: withoutTls(spec.sampleServices, spec),

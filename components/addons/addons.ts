@@ -17,6 +17,7 @@ import type { SampleServices } from "../config/load-balancing/sample-services.js
 import type { CloudAccess } from "./cloud-config-secret.js";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/versions/container-images.js";
 import type { StorageClassSettings } from "./manifests/storage-class.js";
+import type { Taint } from "../kubernetes-objects/pod-settings.js";
 import { podNetworkSchema } from "../config/network/pod-network.js";
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 
@@ -118,6 +119,12 @@ export interface AddonsArgs {
    * @default no ingress controller
    */
   readonly ingress?: Pick<IngressControllerArgs, "spec" | "taints" | "address">;
+  /**
+   * Taints of the control planes, in addition to the taint of kubeadm. The add-ons on control planes
+   * tolerate them. A change restarts these add-ons.
+   * @default none
+   */
+  readonly controlPlaneTaints?: readonly Taint[];
   /** CIDRs from which the load balancers of Services accept clients. @default all addresses */
   readonly serviceClientRanges?: readonly string[];
   /** Whether sample Services and a sample persistent volume claim are deployed. */
@@ -155,7 +162,10 @@ export interface AddonsArgs {
 const usualNetwork = podNetworkSchema.parse(undefined);
 
 /** Arguments that the add-ons that call OpenStack have in common. */
-interface Common extends Pick<AddonsArgs, "nameInCloud" | "deletedWith" | "nodes"> {
+interface Common extends Pick<
+  AddonsArgs,
+  "nameInCloud" | "deletedWith" | "nodes" | "controlPlaneTaints"
+> {
   readonly images: ImageTable;
   readonly cloudConfig: CloudConfigSecret;
 }
@@ -198,8 +208,8 @@ export class Addons extends Component {
       { cloud: args.cloud, deletedWith },
       inside,
     );
-    const { nameInCloud, nodes } = args;
-    const common = { images, nameInCloud, cloudConfig, deletedWith, nodes };
+    const { nameInCloud, nodes, controlPlaneTaints } = args;
+    const common = { images, nameInCloud, cloudConfig, deletedWith, nodes, controlPlaneTaints };
     const network = this.#createNetwork(args, images);
     const controller = this.#cloudController(args, common, inside);
     const storage = this.#storage(args, common, network !== undefined);
@@ -249,16 +259,17 @@ export class Addons extends Component {
    * requested.
    */
   #served(args: AddonsArgs, images: ImageTable, awaited: boolean): void {
-    const { keystone: spec, cloud, deletedWith, nodes } = args;
+    const { keystone: spec, cloud, deletedWith, nodes, controlPlaneTaints } = args;
     const inside = { providers: { kubernetes: this.provider } };
     if (args.metricsServer) {
       const { metricsServer: image } = images;
-      const metrics = { ...args.metricsServer, image, awaited, deletedWith };
+      const metrics = { ...args.metricsServer, image, awaited, deletedWith, controlPlaneTaints };
       this.make(MetricsServer, "metrics-server", metrics, inside);
     }
     if (spec) {
       const { keystoneAuth: image } = images;
-      this.make(KeystoneAuth, "keystone-auth", { spec, image, cloud, deletedWith, nodes }, inside);
+      const webhook = { spec, image, cloud, deletedWith, nodes, controlPlaneTaints };
+      this.make(KeystoneAuth, "keystone-auth", webhook, inside);
     }
   }
 
@@ -329,6 +340,10 @@ export class Addons extends Component {
       // a moment, and pods could not read it.
       enableSecretMutable: true,
       enableConfigMapMutable: true,
+      // The SDK would otherwise take these values from environment variables. An API that does not
+      // answer for a moment would then remove living objects from the state.
+      deleteUnreachable: false,
+      skipUpdateUnreachable: false,
     });
   }
 }

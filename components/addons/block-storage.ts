@@ -101,6 +101,7 @@ export class BlockStorage extends Addon {
         awaited: args.awaitsPodNetwork ?? true,
         topology: args.topology,
         snapshots: args.snapshots,
+        controlPlaneTaints: args.controlPlaneTaints,
       }),
       {
         // The pods need their service account, permissions, Secret and CRDs, so these are created
@@ -120,6 +121,7 @@ export class BlockStorage extends Addon {
       image: images.snapshotController,
       awaitsPodNetwork: args.awaitsPodNetwork,
       deletedWith: args.deletedWith,
+      controlPlaneTaints: args.controlPlaneTaints,
     });
   }
 

@@ -55,6 +55,7 @@ export class CloudController extends Addon {
         routedPods: args.routedPods,
         serial: args.serial,
         configChecksum: args.cloudConfig.checksum,
+        controlPlaneTaints: args.controlPlaneTaints,
       }),
       {
         // The pods need their service account, permissions and Secret, so these are created first.

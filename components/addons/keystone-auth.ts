@@ -60,6 +60,7 @@ export class KeystoneAuth extends Addon {
         url,
         caCertificate: caCertificate !== undefined,
         policy: policy !== undefined,
+        controlPlaneTaints: args.controlPlaneTaints,
         checksum: pulumi.unsecret(
           certificate.apply((text) =>
             computeChecksum(text, caCertificate, policy && renderKeystonePolicy(policy)),

@@ -24,13 +24,13 @@ export class MetricsServer extends Addon {
 
   constructor(name: string, args: MetricsServerArgs, opts?: pulumi.ComponentResourceOptions) {
     super(MetricsServer.type, name, args, opts);
-    const { image, signedKubelets, awaited } = args;
+    const { image, signedKubelets, awaited, controlPlaneTaints } = args;
     const access = this.access(buildMetricsServerRbac());
     this.object(kubernetes.rbac.v1.ClusterRole, "reader", buildMetricsReaderRole());
     this.deployment = this.object(
       kubernetes.apps.v1.Deployment,
       "deployment",
-      buildMetricsServerDeployment({ image, signedKubelets, awaited }),
+      buildMetricsServerDeployment({ image, signedKubelets, awaited, controlPlaneTaints }),
       {
         // The pods need their service account and permissions, so these are created first.
         dependsOn: [...access],

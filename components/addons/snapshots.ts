@@ -37,7 +37,7 @@ export class Snapshots extends Addon {
     this.controller = this.object(
       kubernetes.apps.v1.Deployment,
       "controller",
-      buildSnapshotController(args.image, args.awaitsPodNetwork),
+      buildSnapshotController(args.image, args.awaitsPodNetwork, args.controlPlaneTaints),
       {
         // The pods need their service account, and exit without the CRDs. The account and the CRDs
         // are therefore created first.

@@ -31,6 +31,7 @@ import { findNodePositionConflicts, type GroupAtPath } from "./machines/group-op
 import { findFixedAddressConflicts } from "./network/fixed-addresses.js";
 import { findFloatingIpConflicts } from "./network/existing-floating-ip-checks.js";
 import { findIpv6Conflicts } from "./network/ipv6.js";
+import { findNodeLeaseConflicts } from "./kubernetes/node-leases.js";
 import { kubernetesSchema, metricsServerSchema, samplesSchema } from "./kubernetes/kubernetes.js";
 import {
   allowedCidrsSchema,
@@ -62,7 +63,7 @@ import {
   findCloudRoutesConflicts,
 } from "./network/pod-network.js";
 import { findRangeOverlapConflicts } from "../schema/cidr-overlap.js";
-import { findAddressCapacityConflicts } from "./network/address-capacity.js";
+import { findAddressCapacityConflicts, getSmallerMaxPods } from "./network/address-capacity.js";
 import { sampleServicesSchema } from "./load-balancing/sample-services.js";
 import {
   blockStorageSchema,
@@ -74,6 +75,7 @@ import {
   findMissingMachineGroupError,
   getTopologyDefaults,
   topologySchema,
+  findTaintConflicts,
   findUnschedulablePodConflicts,
 } from "./topology.js";
 import { findVolumeZoneConflicts } from "./machines/volumes.js";
@@ -237,13 +239,25 @@ const controlPlaneOf = ({ topology: chosen, controlPlane: written }: Checked) =>
  * iptables, which a pod network that restores whole tables would overwrite
  * (cloudnativelabs/kube-router issue 1372).
  */
-const kubernetesOf = ({ kubernetes, podNetwork }: Checked) => {
+const kubeProxyOf = ({ kubernetes: { kubeProxy }, podNetwork }: Checked) => {
   const { restoresTables, replacesKubeProxy } = getPodNetworkTraits(podNetwork);
-  if (!restoresTables || replacesKubeProxy) return { kubernetes };
-  return {
-    kubernetes: { ...kubernetes, kubeProxy: { mode: "nftables", ...kubernetes.kubeProxy } },
-  };
+  return !restoresTables || replacesKubeProxy ? kubeProxy : { mode: "nftables", ...kubeProxy };
 };
+
+/** Fills kubelet's `maxPods` if a node has fewer addresses for pods than kubelet's default. */
+const kubeletOf = (value: Checked) => {
+  const { kubelet } = value.kubernetes;
+  const maxPods = getSmallerMaxPods(value);
+  return maxPods === undefined ? kubelet : { maxPods, ...kubelet };
+};
+
+const kubernetesOf = (value: Checked) => ({
+  kubernetes: {
+    ...value.kubernetes,
+    kubelet: kubeletOf(value),
+    kubeProxy: kubeProxyOf(value),
+  },
+});
 
 const existingNetworkKeys = [
   "network",
@@ -280,6 +294,7 @@ const conflictChecks: readonly ConflictCheck<Checked>[] = [
   { of: ["workers", ...listSeparateRoles()], find: reservedPools },
   { of: ["access", "network"], find: findSshAccessConflicts },
   { of: ["topology", "controlPlane", "workers"], find: findTopologyConflicts },
+  { of: nodes, find: findTaintConflicts },
   { of: [...nodes, "samples", "ingress"], find: findUnschedulablePodConflicts },
   { of: ["allowedCidrs", "sshCidrs", "network", "controlPlane"], find: findMissingIpv4Conflicts },
   ...Object.values(separateGroupDefinitions).flatMap(
@@ -315,6 +330,7 @@ const conflictChecks: readonly ConflictCheck<Checked>[] = [
   { of: routed, find: findCloudRoutesConflicts },
   { of: dual, find: findIpv6Conflicts },
   { of: ["podNetwork", "kubernetes"], find: findKubeProxyConflicts },
+  { of: ["kubernetes", "timeoutFactor"], find: findNodeLeaseConflicts },
   { of: ["podNetwork", "kubernetes"], find: findAdvertisedIpConflicts },
   { of: housed, find: (value) => findAddressCapacityConflicts({ ...value, ...countedIn(value) }) },
 ];

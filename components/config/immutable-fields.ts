@@ -2,6 +2,9 @@ import { z } from "zod";
 import { clusterFieldsSchema, type ClusterSpec } from "./cluster-spec.js";
 import { listSeparateRoles } from "./roles.js";
 import { isPlainObject } from "../schema/merge-defaults.js";
+import { listKeptFields, nothing } from "./kubernetes/flags/decision.js";
+import { kubeletDecisions } from "./kubernetes/flags/kubelet.js";
+import { kubeProxyDecisions } from "./kubernetes/flags/kube-proxy.js";
 import {
   listReplaceableFloatingIps,
   isReplaceableFloatingIpPath,
@@ -89,23 +92,14 @@ const sorted = (value: unknown): unknown => {
 const canonical = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(sorted(value));
 
-/** Text that stands for the absence of a value. */
-const nothing = "nothing";
-
 /**
  * Fields that are frozen although other fields of the same argument may change. The value of each
  * field is assumed for clusters that do not store the field. After a change of such a field,
  * running pods would no longer match, or kubelet would not start.
  */
 const keptFields: Readonly<Record<string, FrozenValuesByPath>> = {
-  "kubernetes.kubelet": {
-    cgroupDriver: "systemd",
-    clusterDNS: nothing,
-    clusterDomain: nothing,
-    cpuManagerPolicy: nothing,
-    memoryManagerPolicy: nothing,
-  },
-  "kubernetes.kubeProxy": { clusterCIDR: nothing, mode: "iptables" },
+  "kubernetes.kubelet": listKeptFields(kubeletDecisions),
+  "kubernetes.kubeProxy": listKeptFields(kubeProxyDecisions),
 };
 
 const keptOfFields = (path: string, value: unknown): [string, string][] =>

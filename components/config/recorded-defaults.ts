@@ -1,4 +1,5 @@
-import { mergeDefaults, type PlainObject } from "../schema/merge-defaults.js";
+import { isPlainObject, mergeDefaults, type PlainObject } from "../schema/merge-defaults.js";
+import type { ClusterSpec } from "./cluster-spec.js";
 import {
   kubeProxyModePath,
   loadBalancerProviderPath,
@@ -39,3 +40,12 @@ export const withRecordedDefaults = (
     const value = recorded?.[path];
     return value === undefined ? merged : mergeDefaults(nest(path, value), merged);
   }, args);
+
+const valueAt = (value: unknown, path: string): unknown =>
+  path
+    .split(".")
+    .reduce<unknown>((inner, key) => (isPlainObject(inner) ? inner[key] : undefined), value);
+
+/** Returns whether the specification differs from a recorded value that an existing cluster keeps. */
+export const differsFromRecorded = (spec: ClusterSpec, recorded: FrozenValuesByPath): boolean =>
+  keptPaths.some((path) => recorded[path] !== undefined && recorded[path] !== valueAt(spec, path));

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parseYaml } from "../../base/yaml.js";
+import { describeYamlError, parseYaml } from "../../base/yaml.js";
 import { isPlainObject, type PlainObject } from "../schema/merge-defaults.js";
 
 type Site =
@@ -29,8 +29,5 @@ const codes: Readonly<Record<string, string>> = {
   EACCES: "cannot be read by you",
 };
 
-function whyUnreadable(error: unknown): string {
-  const { code = "", message } = error as NodeJS.ErrnoException;
-  const [first = ""] = message.split("\n");
-  return codes[code] ?? `is not YAML (${first.replace(/:$/, "")})`;
-}
+const whyUnreadable = (error: unknown): string =>
+  codes[(error as NodeJS.ErrnoException).code ?? ""] ?? `is not YAML (${describeYamlError(error)})`;

@@ -61,12 +61,20 @@ export const getTopologyDefaults = (
   return { ...rest, count: controlPlanes[0] };
 };
 
+/** Taint of the nodes of a group, as the arguments contain it. */
+type Taints = readonly { readonly effect: string }[];
+
 interface Written {
   readonly topology?: Topology | undefined;
   /** Fields of `controlPlane` in the arguments. Absent if `controlPlane` is invalid. */
   readonly controlPlane?:
-    { readonly count?: number | undefined; readonly schedulable?: boolean | undefined } | undefined;
-  readonly workers: Readonly<Record<string, { readonly count: number }>>;
+    | {
+        readonly count?: number | undefined;
+        readonly schedulable?: boolean | undefined;
+        readonly taints?: Taints;
+      }
+    | undefined;
+  readonly workers: Readonly<Record<string, { readonly count: number; readonly taints?: Taints }>>;
 }
 
 const wrong = (path: string[], input: unknown, message: string): z.core.$ZodRawIssue => ({
@@ -107,6 +115,10 @@ export function findTopologyConflicts({ topology: chosen, ...of }: Written): z.c
   return found;
 }
 
+/** Returns whether nodes with the taints accept pods that tolerate no taint. */
+const acceptsAllPods = (taints: Taints = []): boolean =>
+  taints.every(({ effect }) => effect === "PreferNoSchedule");
+
 /**
  * Reports `samples` and `ingress` if no machine accepts their pods. A cluster without samples and
  * ingress may have no such machine, because workers may be added later.
@@ -119,8 +131,11 @@ export function findUnschedulablePodConflicts({
   readonly samples: boolean;
   readonly ingress?: { readonly kind: string } | undefined;
 }): z.core.$ZodRawIssue[] {
-  const { schedulable = getTopologyDefaults(of.topology).schedulable } = of.controlPlane ?? {};
-  if (schedulable || Object.values(of.workers).some(({ count }) => count > 0)) return [];
+  const { schedulable = getTopologyDefaults(of.topology).schedulable, taints } =
+    of.controlPlane ?? {};
+  const pools = Object.values(of.workers).filter(({ count }) => count > 0);
+  if (schedulable && acceptsAllPods(taints)) return [];
+  if (pools.some((pool) => acceptsAllPods(pool.taints))) return [];
   const what = {
     ...(samples && { samples }),
     ...(ingress?.kind === "service" && { ingress: ingress.kind }),
@@ -129,9 +144,26 @@ export function findUnschedulablePodConflicts({
     wrong(
       [key],
       input,
-      "has pods, and no machine runs pods; write a worker's pool with a count, or leave it out",
+      "has pods, and no machine without taints runs pods; write a worker's pool with a count and without taints, or leave it out",
     ),
   );
+}
+
+/**
+ * Reports taints of control planes if all other machines have taints, too. The cluster's DNS
+ * tolerates only the taint of kubeadm, so the DNS would run nowhere.
+ */
+export function findTaintConflicts({ controlPlane, workers }: Written): z.core.$ZodRawIssue[] {
+  const groups = [controlPlane, ...Object.values(workers).filter(({ count }) => count > 0)];
+  return groups.some((group) => acceptsAllPods(group?.taints))
+    ? []
+    : [
+        wrong(
+          ["controlPlane", "taints"],
+          controlPlane?.taints,
+          "leave no machine for the cluster's DNS; leave them out, or write a pool of workers without taints",
+        ),
+      ];
 }
 
 /**

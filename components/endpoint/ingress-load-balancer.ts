@@ -24,6 +24,19 @@ import { ingressPorts, type IngressPort } from "../config/load-balancing/ingress
 /** Returns the CIDR that contains only this address. */
 const hostRange = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;
 
+interface PartOptions extends Pick<
+  pulumi.CustomResourceOptions,
+  "replaceWith" | "deleteBeforeReplace"
+> {
+  readonly dependsOn?: readonly pulumi.Resource[];
+}
+
+/** Machine of the worker pool, as a member of the load balancer. */
+export interface IngressMachine extends Pick<MachineGroupMember, "plan" | "machine"> {
+  /** Script that drains the machine before its server is deleted. */
+  readonly leave: pulumi.Resource | undefined;
+}
+
 /**
  * Arguments of {@link IngressLoadBalancer}. A changed argument updates the objects in place, unless
  * the comment of the argument says otherwise.
@@ -48,7 +61,7 @@ export interface IngressLoadBalancerArgs extends ExternalConnection {
    */
   readonly routerAddresses: pulumi.Input<readonly RouterAddress[] | undefined>;
   /** Machines of the worker pool. */
-  readonly machines: readonly MachineGroupMember[];
+  readonly machines: readonly IngressMachine[];
   /**
    * Access to the cloud, with which the program deletes a load balancer that Octavia failed to
    * create. If undefined, the program does not delete such a load balancer.
@@ -137,25 +150,39 @@ export class IngressLoadBalancer extends FloatingIpComponent {
       type: protocol,
       ...healthMonitorOptions,
     });
-    for (const { plan, machine } of machines)
-      this.part(openstack.loadbalancer.Member, `member-${name}-${String(plan.position)}`, {
-        name: plan.name,
-        poolId: pool.id,
-        subnetId,
-        address: machine.address,
-        protocolPort: nodePort,
-      });
+    for (const { plan, machine, leave } of machines)
+      this.part(
+        openstack.loadbalancer.Member,
+        `member-${name}-${String(plan.position)}`,
+        {
+          name: plan.name,
+          poolId: pool.id,
+          subnetId,
+          address: machine.address,
+          protocolPort: nodePort,
+        },
+        // Deletes the member before the machine is drained, also if the server is replaced and
+        // keeps its address. Otherwise the load balancer would send connections to a machine
+        // without a Traefik pod, until the health monitor notices.
+        {
+          ...(leave && { dependsOn: [leave] }),
+          replaceWith: [machine.server],
+          deleteBeforeReplace: true,
+        },
+      );
   }
 
   private part<Made extends pulumi.Resource, Args>(
     constructor: new (name: string, args: Args, opts?: pulumi.CustomResourceOptions) => Made,
     role: string,
     args: Args,
+    { dependsOn = [], ...opts }: PartOptions = {},
   ): Made {
     // Octavia accepts only one change of a load balancer at a time, so each part depends on the
     // last part.
     const resource = this.make(constructor, role, args, {
-      dependsOn: [this.#last],
+      ...opts,
+      dependsOn: [this.#last, ...dependsOn],
       customTimeouts: loadBalancerTimeouts,
     });
     this.#last = resource;

@@ -11,7 +11,7 @@ import {
 } from "../machine/machine-group.js";
 import { getJoinRequestValues } from "../machine/join-credentials.js";
 import { getPreparationValues, getPreparationStep } from "../machine/preparation.js";
-import { getContainerdSecretValues } from "../machine/secret-values.js";
+import { getContainerdValues } from "../machine/containerd-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
 import { getVersionValues } from "../machine/version-scripts.js";
 import { roleTable } from "../config/roles.js";
@@ -102,9 +102,7 @@ export class Etcd extends MachineGroup {
     const earlier = before?.id ?? pulumi.output("");
     const prepare = this.prepare(member, access, {
       ...getPreparationValues(spec, plan.role, this.plan),
-      ...getContainerdSecretValues(spec, (text) =>
-        this.#turns.delayUntilTurn(plan.name, text, earlier),
-      ),
+      ...getContainerdValues(spec, this.#turns.getTurn(plan.name, earlier)),
     });
     const settings = {
       version: kubernetes.version,

@@ -19,7 +19,7 @@ import type {
 } from "../machine/machine-group.js";
 import { getJoinRequestValues } from "../machine/join-credentials.js";
 import { getPreparationValues, getPreparationStep } from "../machine/preparation.js";
-import { getContainerdSecretValues } from "../machine/secret-values.js";
+import { getContainerdValues } from "../machine/containerd-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
 import { listClusterRanges } from "../../base/ip-addresses.js";
 import { getPodNetworkTraits } from "../pod-network/pod-network-kinds.js";
@@ -215,6 +215,7 @@ export class ControlPlane extends NodeGroup {
       JOIN_SIGNER: pulumi.unsecret(pulumi.output(machines.seed).apply(deriveSignerPublicKey)),
       NODE_RANGE: spec.network.nodes,
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
+      POD_RANGE_OBJECTS: renderPodRangeObjects(spec),
       NODE_MARKS: renderLabelsAndTaints(planCluster(spec).groups),
       // These flags and documents are not secret, because the cluster shows them anyway. A flag
       // contains a digest of the encryption key, but not the key.
@@ -250,9 +251,7 @@ export class ControlPlane extends NodeGroup {
     const traits = { ...this.plan, ...getEndpointTraits(spec) };
     return this.prepare(member, access, {
       ...getPreparationValues(spec, member.plan.role, traits),
-      ...getContainerdSecretValues(spec, (text) =>
-        turns.delayUntilTurn(member.plan.name, text, earlier),
-      ),
+      ...getContainerdValues(spec, turns.getTurn(member.plan.name, earlier)),
     });
   }
 
@@ -327,6 +326,12 @@ const configuredOf = ({ spec: { kubernetes, timeoutFactor }, machines }: FormClu
       webhookCertificate: webhook?.certificate,
       encryptionKey: deriveEncryptionKey(seed),
     }));
+
+/** Returns the resource and the template with which control planes find the pod ranges of nodes. */
+function renderPodRangeObjects({ podNetwork }: Pick<ClusterSpec, "podNetwork">): string {
+  const { podRangeObjects: objects } = getPodNetworkTraits(podNetwork);
+  return objects === undefined ? "" : `${objects.resource} ${objects.template}\n`;
+}
 
 /**
  * Returns an output that existing control planes wait for before they change. With etcd on separate

@@ -1,4 +1,7 @@
 import type { ClusterSpec } from "../config/cluster-spec.js";
+import { addNeededEntries, listEntries } from "../config/kubernetes/flags/decision.js";
+import { apiServerDecisions } from "../config/kubernetes/flags/kube-apiserver.js";
+import { controllerManagerDecisions } from "../config/kubernetes/flags/kube-controller-manager.js";
 import { podNetworkNamespaces } from "../pod-network/pod-network-kinds.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -37,20 +40,18 @@ const pluginsFlag = "enable-admission-plugins";
  */
 const hardenedPlugins = ["NodeRestriction", "AlwaysPullImages", "DenyServiceExternalIPs"];
 
-/** Returns the names in a flag. The flag is a list or a string with commas. */
-const listed = (value: Flags[string] | undefined): string[] =>
-  [value ?? []].flat().flatMap((one) => String(one).split(","));
-
 /**
  * Returns the flag with the admission plugins of the program and of the user. Leaves out plugins
  * that the user disables, because the API server does not start if a plugin is both enabled and
  * disabled.
  */
 function plugins({ apiServer: { extraArgs } }: Kubernetes): Flags {
-  const off = listed(extraArgs["disable-admission-plugins"]);
+  const off = listEntries(extraArgs["disable-admission-plugins"]);
   const ours = [...hardenedPlugins, ...(ownsAdmission(extraArgs) ? ["EventRateLimit"] : [])];
   const wanted = ours.filter((plugin) => !off.includes(plugin));
-  return { [pluginsFlag]: [...new Set([...wanted, ...listed(extraArgs[pluginsFlag])])].join(",") };
+  return {
+    [pluginsFlag]: [...new Set([...wanted, ...listEntries(extraArgs[pluginsFlag])])].join(","),
+  };
 }
 
 /**
@@ -86,7 +87,7 @@ export const getApiServerFlags = (kubernetes: Kubernetes): Flags => ({
     "tls-cipher-suites": cipherSuites.join(","),
     "tls-min-version": "VersionTLS12",
   }),
-  ...kubernetes.apiServer.extraArgs,
+  ...addNeededEntries(apiServerDecisions, kubernetes.apiServer.extraArgs),
   ...(kubernetes.hardened && plugins(kubernetes)),
 });
 
@@ -136,7 +137,7 @@ export const getControllerManagerFlags = ({
   // This time must fit the duration of a node's lease, see slowKubelet.
   ...slowTimes(timeoutFactor, { "node-monitor-grace-period": 50 }),
   ...(hardened && { "terminated-pod-gc-threshold": 1000 }),
-  ...controllerManager.extraArgs,
+  ...addNeededEntries(controllerManagerDecisions, controllerManager.extraArgs),
 });
 
 export const getSchedulerFlags = ({ scheduler, timeoutFactor = 1 }: Kubernetes): Flags => ({

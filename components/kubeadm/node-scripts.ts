@@ -28,7 +28,11 @@ const upgrading = [...versionScripts, read("scripts/upgrade-node.sh")];
  * Program on control planes that issues join credentials to machines and reports when their nodes
  * are Ready.
  */
-export const issueJoinCredentialsProgram = program("scripts/programs/issue-join-credentials.sh");
+export const issueJoinCredentialsProgram = program(
+  "scripts/load-balancer-updates.sh",
+  "scripts/join-token.sh",
+  "scripts/programs/issue-join-credentials.sh",
+);
 /** Program on control planes that drains a node while its kubelet is upgraded. */
 export const drainForUpgradeProgram = program(
   "scripts/drain-nodes.sh",
@@ -96,7 +100,13 @@ export const joinScripts = [
   read("scripts/steps/join-node.sh"),
 ] as const;
 
-export const leaveScripts = [common, draining, read("scripts/steps/remove-node.sh")] as const;
+export const leaveScripts = [
+  common,
+  draining,
+  read("scripts/load-balancer-updates.sh"),
+  read("scripts/join-token.sh"),
+  read("scripts/steps/remove-node.sh"),
+] as const;
 const releasing = [common, undoTeardown, read("scripts/cloud-object-release.sh")];
 export const teardownScripts = [
   ...releasing,
@@ -159,6 +169,7 @@ export const controlPlaneVariables = [
   "NODE_RANGE",
   "KUBELET",
   "SCHEDULABLE",
+  "POD_RANGE_OBJECTS",
   "NODE_MARKS",
   "CONFIGURATION",
   "CONFIGURATION_FILES",
@@ -179,10 +190,17 @@ export const joinVariables = [
   "API_ADDRESSES",
   "KUBELET",
   "KUBELET_CONFIGURATION",
+  "POD_ROUTES",
   "AFTER_KUBEADM",
 ] as const;
 /** Variables for scripts/steps/remove-node.sh. */
-export const leaveVariables = ["NODE_NAME", "LEAVING_SERVER", "LEAVING_ADDRESS", "LEAVES"] as const;
+export const leaveVariables = [
+  "NODE_NAME",
+  "LEAVING_SERVER",
+  "LEAVING_ADDRESS",
+  "LEAVES",
+  "DELETES_NODE",
+] as const;
 /**
  * Variables for scripts/steps/release-cluster-objects.sh. The script gets all other information
  * from the Kubernetes API.

@@ -4,8 +4,12 @@ import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { Endpoint } from "../endpoint/endpoint.js";
 import type { CommonMachineSettings } from "../machine/machine.js";
 import type { MachineGroupMember, RolloutGroupArgs } from "../machine/machine-group.js";
-import { getPreparationValues, getPreparationStep } from "../machine/preparation.js";
-import { getContainerdSecretValues, type DelayUntilTurn } from "../machine/secret-values.js";
+import {
+  getPodRoutesValue,
+  getPreparationStep,
+  getPreparationValues,
+} from "../machine/preparation.js";
+import { getContainerdValues } from "../machine/containerd-values.js";
 import type { Rollout } from "../lifecycle/rollout.js";
 import type { RemoteScript } from "../remote-scripts/remote-script.js";
 import { renderKubeletConfiguration } from "./component-configuration.js";
@@ -66,11 +70,11 @@ export class WorkerPool extends NodeGroup {
     leave: RemoteScript | undefined,
   ): RemoteScript {
     const { spec, machines, endpoint, access, controlPlane, facts } = args;
-    const inTurn: DelayUntilTurn = (text) =>
-      this.#turns.delayUntilTurn(member.plan.name, text, controlPlane.completion);
+    const turn = this.#turns.getTurn(member.plan.name, controlPlane.completion);
+    const upgrade = getUpgradeValues(spec);
     const prepare = this.prepare(member, access, {
       ...getPreparationValues(spec, member.plan.role, this.plan),
-      ...getContainerdSecretValues(spec, inTurn),
+      ...getContainerdValues(spec, turn),
     });
     const controlPlanes = controlPlane.members.map(({ machine }) => machine.address);
     return this.script(member, "join", {
@@ -79,7 +83,8 @@ export class WorkerPool extends NodeGroup {
       step: joinStep,
       values: {
         ...getJoinRequestValues(member, controlPlane.members, machines),
-        ...getUpgradeValues(spec),
+        ...upgrade,
+        CONTAINERD_GENERATION: turn.delay(upgrade.CONTAINERD_GENERATION),
         KUBERNETES_VERSION: this.#turns.delayVersion(
           member.plan.name,
           spec.kubernetes.version,
@@ -93,7 +98,8 @@ export class WorkerPool extends NodeGroup {
         KUBEADM_JOIN: renderMachineJoinDocument(member, spec),
         CA_CERT_HASH: facts.caCertHash,
         KUBELET: prepare.after(spec.kubernetes.version),
-        KUBELET_CONFIGURATION: inTurn(renderKubeletConfiguration(getKubeletFields(spec))),
+        KUBELET_CONFIGURATION: turn.delay(renderKubeletConfiguration(getKubeletFields(spec))),
+        POD_ROUTES: getPodRoutesValue(spec),
         AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       },
     });

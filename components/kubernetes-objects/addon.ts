@@ -1,6 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import type * as pulumi from "@pulumi/pulumi";
 import { Component } from "../pulumi/component.js";
+import type { Taint } from "./pod-settings.js";
 import type { RbacObjects } from "./rbac.js";
 
 /**
@@ -12,6 +13,12 @@ export const loadBalancerServiceTimeouts = { create: "15m", update: "15m", delet
 
 /** Arguments of every add-on. */
 export interface AddonArgs {
+  /**
+   * Taints of the control planes, in addition to the taint of kubeadm. Pods that run only on
+   * control planes tolerate them. A change restarts these pods.
+   * @default none
+   */
+  readonly controlPlaneTaints?: readonly Taint[] | undefined;
   /**
    * Resource whose deletion ends the cluster. Pulumi then does not delete Kubernetes objects that
    * own no object in OpenStack. Their deletion would need an API server, which may no longer exist.

@@ -104,12 +104,26 @@ export const apiByNameLabel = { "stackadm/api-by-name": "yes" };
 /** Toleration of every taint, for pods that a node needs before it can become ready. */
 export const allTaintsTolerations: Toleration[] = [{ operator: "Exists" }];
 
-/** Toleration that lets pods run on control planes. */
-export const controlPlaneToleration: Toleration = {
-  key: "node-role.kubernetes.io/control-plane",
-  operator: "Exists",
-  effect: "NoSchedule",
-};
+/** Taint of the nodes of a group of machines. */
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: string;
+}
+
+/** Returns the tolerations with which pods run on nodes with the taints. */
+export const tolerateTaints = (taints: readonly Taint[]): Toleration[] =>
+  taints.map((taint) => ({ ...taint, operator: "Equal" }));
+
+/**
+ * Returns the tolerations with which pods run on control planes.
+ *
+ * @param taints taints of the control planes, in addition to the taint of kubeadm
+ */
+export const getControlPlaneTolerations = (taints: readonly Taint[] = []): Toleration[] => [
+  { key: "node-role.kubernetes.io/control-plane", operator: "Exists", effect: "NoSchedule" },
+  ...tolerateTaints(taints),
+];
 
 /** Toleration that lets pods run on a node that the cloud controller has not yet initialized. */
 export const uninitializedNodeToleration: Toleration = {

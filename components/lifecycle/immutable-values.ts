@@ -39,7 +39,7 @@ import {
   type RecordedResource,
 } from "../pulumi/recorded-resources.js";
 import { GuardedValues, type GuardedValuesArgs } from "../remote-scripts/remote-script.js";
-import { generationMetadataKey } from "../lookup/server-metadata.js";
+import { generationMetadataKey } from "../../openstack/inventory/ownership.js";
 
 export interface FrozenValuesArgs {
   readonly cluster: string;
@@ -201,11 +201,12 @@ interface Before {
   readonly reached: string | undefined;
 }
 
-/** Returns the Kubernetes versions in the cluster's state before this run. */
+/** Returns the versions in the cluster's state before this run. */
 export async function readVersionBeforeUpgrade(cluster: string): Promise<VersionBeforeUpgrade> {
   const state = (await readStateBeforeRun()) ?? [];
   const written = recordedIn(state, cluster)?.[versionFieldPath];
-  return { written, reached: reachedIn(state, cluster) };
+  const containerd = clusterOutputIn(state, cluster, "containerdChecksum");
+  return { written, reached: reachedIn(state, cluster), containerd };
 }
 
 /**
@@ -227,10 +228,17 @@ export function recordedIn(
   return keptOutputs.safeParse(found?.outputs).data?.environment;
 }
 
-function reachedIn(state: readonly RecordedResource[], cluster: string): string | undefined {
+const reachedIn = (state: readonly RecordedResource[], cluster: string): string | undefined =>
+  clusterOutputIn(state, cluster, "kubernetesVersion");
+
+function clusterOutputIn(
+  state: readonly RecordedResource[],
+  cluster: string,
+  output: "kubernetesVersion" | "containerdChecksum",
+): string | undefined {
   const found = state.find(({ name, type }) => type === clusterType && name === cluster);
-  const reached = found?.outputs["kubernetesVersion"];
-  return typeof reached === "string" && reached !== "" ? reached : undefined;
+  const value = found?.outputs[output];
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /**

@@ -16,6 +16,19 @@ import { awaitOutput } from "../pulumi/await-output.js";
 const isOlder = (present: string | undefined, wanted: number): boolean =>
   present !== undefined && (present === "" ? wanted > 0 : present !== String(wanted));
 
+/** Function that returns a text whose value becomes known only at the machine's turn. */
+type DelayUntilTurn = (text: pulumi.Input<string>) => pulumi.Input<string>;
+
+/** Functions that delay values of one machine until its turn. */
+export interface MachineTurn {
+  readonly delay: DelayUntilTurn;
+  /**
+   * Delays the text only in a run that changes containerd's configuration. In other runs, the
+   * machines are prepared in parallel.
+   */
+  readonly delayContainerdChange: DelayUntilTurn;
+}
+
 type PlannedTurn = Pick<PlannedMachine, "role" | "name" | "generation">;
 
 /** Machine in the order. */
@@ -41,12 +54,14 @@ export class Rollout {
    * Returns the order of a run. In a preview, all inputs are known at once, because the preview
    * must show all changes.
    *
-   * @param before returns the Kubernetes version of the cluster before the run
+   * @param before returns the versions of the cluster before the run
+   * @param containerdChecksum checksum of containerd's settings in this run
    */
   static forRun(
     spec: ClusterSpec,
     cloud: pulumi.Output<CloudFacts>,
     before: () => Promise<VersionBeforeUpgrade>,
+    containerdChecksum: string,
   ): Rollout {
     if (pulumi.runtime.isDryRun()) return new Rollout(undefined);
     const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
@@ -57,6 +72,7 @@ export class Rollout {
     return new Rollout(
       existing,
       asked.then(({ reached }) => isUpgrade(spec, reached)),
+      asked.then(({ containerd }) => containerd !== undefined && containerd !== containerdChecksum),
     );
   }
 
@@ -66,10 +82,13 @@ export class Rollout {
    * @param existing generations of the existing servers. Undefined: no machine waits. A promise of
    * undefined: the servers are unknown
    * @param upgrading whether machines get another Kubernetes version. Default: false
+   * @param changesContainerd whether machines get another configuration of containerd. Default:
+   * false
    */
   constructor(
     private readonly existing: Promise<ExistingGenerations | undefined> | undefined,
     private readonly upgrading: Promise<boolean> = Promise.resolve(false),
+    private readonly changesContainerd: Promise<boolean> = Promise.resolve(false),
   ) {}
 
   /**
@@ -145,6 +164,31 @@ export class Rollout {
     return pulumi
       .all([text, this.after(machine, this.existing, first)])
       .apply(([released]) => released);
+  }
+
+  /**
+   * Returns the functions that delay values of an existing machine until its turn.
+   *
+   * @param first output that becomes known when the first machine may have its turn
+   */
+  getTurn(machine: string, first: pulumi.Output<string>): MachineTurn {
+    return {
+      delay: (text) => this.delayUntilTurn(machine, text, first),
+      delayContainerdChange: (text) =>
+        this.existing === undefined
+          ? text
+          : pulumi
+              .all([text, this.mayChangeContainerd(machine, this.existing, first)])
+              .apply(([released]) => released),
+    };
+  }
+
+  private async mayChangeContainerd(
+    machine: string,
+    asked: Promise<ExistingGenerations | undefined>,
+    first: pulumi.Output<string>,
+  ): Promise<void> {
+    if (await this.changesContainerd) await this.after(machine, asked, first);
   }
 
   private async after(

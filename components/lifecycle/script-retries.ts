@@ -8,7 +8,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../base/failures/failure.js";
 import { reportFailure } from "../pulumi/errors.js";
 import type { UnreachableServers, ScriptServer } from "./unreachable-servers.js";
-import { isServerNeverReached, resolveKnownOutput } from "./server-never-reached.js";
+import { isServerNeverReached } from "./server-never-reached.js";
+import { awaitKnownOutput } from "../pulumi/pulumi-internals.js";
 import type { SshConnection } from "../remote-scripts/remote-script.js";
 import { parseSshFailure } from "./ssh-failures.js";
 
@@ -33,7 +34,7 @@ export class ScriptRetries {
    */
   async shouldRetry(failure: pulumi.ErrorHookArgs): Promise<boolean> {
     const cause = parseSshFailure(failure.errors[0] ?? "");
-    const connection: Way = await resolveKnownOutput(pulumi.output(this.reached.connection));
+    const connection: Way = await awaitKnownOutput(pulumi.output(this.reached.connection));
     const kind = cause === "unclear" ? await this.machines.probeRoute(connection) : cause;
     switch (kind) {
       case "again":
@@ -44,7 +45,7 @@ export class ScriptRetries {
         await reportFailure(wrongHostKey(this.reached.machine));
         return false;
       case "cut off":
-        return this.#afterCut(connection, await resolveKnownOutput(this.reached.serverId));
+        return this.#afterCut(connection, await awaitKnownOutput(this.reached.serverId));
       default:
         return this.#afterSilence(failure, connection, kind);
     }
@@ -84,7 +85,7 @@ export class ScriptRetries {
     kind: "silent" | "silent proxy",
   ): Promise<boolean> {
     const { machine } = this.reached;
-    const serverId = await resolveKnownOutput(this.reached.serverId);
+    const serverId = await awaitKnownOutput(this.reached.serverId);
     const first =
       this.cuts === 0 &&
       !this.machines.hasFinishedScript(serverId) &&

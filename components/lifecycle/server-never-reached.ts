@@ -4,6 +4,7 @@
  */
 import * as pulumi from "@pulumi/pulumi";
 import { classifyRecordedServer } from "../lookup/existing-servers.js";
+import { awaitKnownOutput } from "../pulumi/pulumi-internals.js";
 import { readStateBeforeRun } from "../pulumi/recorded-resources.js";
 import { findPathServerId, findScriptServerId } from "../remote-scripts/script-steps.js";
 
@@ -22,7 +23,7 @@ export async function isServerNeverReached(
   failure: pulumi.ErrorHookArgs,
   server: string,
 ): Promise<boolean> {
-  const inputs: Readonly<Record<string, unknown>> = await resolveKnownOutput(
+  const inputs: Readonly<Record<string, unknown>> = await awaitKnownOutput(
     pulumi.output(failure.oldInputs ?? {}),
   );
   const before = findPathServerId(inputs["remotePath"]) ?? findScriptServerId(inputs);
@@ -31,9 +32,3 @@ export async function isServerNeverReached(
     classifyRecordedServer(server, (await readStateBeforeRun()) ?? []) !== "part of the cluster"
   );
 }
-
-/** Returns the value of an output. The engine must already know the value. */
-export const resolveKnownOutput = <T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> =>
-  new Promise((resolve) => {
-    pulumi.output(output).apply(resolve);
-  });

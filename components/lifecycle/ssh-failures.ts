@@ -10,7 +10,7 @@ import { findReasonLine } from "../../base/failures/failure.js";
  * - `unclear`: the connection through a proxy was broken before the script began. The plugin tries
  *   the same connection again, so its last error does not show the first cause. The cause is a
  *   failed handshake, or a proxy that closed the connection.
- * - `other`: the script failed, the proxy refused the login, or the ssh-agent did not sign. Such a
+ * - `other`: the script failed or reached its time limit, the proxy refused the login, or the ssh-agent did not sign. Such a
  *   failure proves nothing about the machine.
  */
 export type SshFailure =
@@ -34,10 +34,17 @@ const endings = [
 ];
 
 /**
+ * Pattern of the reason of a script that reached its time limit. The machine then ends the
+ * connection if it cannot end all processes of the script (`end_step` in common.sh).
+ */
+const endedByLimit = /^reason: .* did not end within \d+ s on .* and was ended /m;
+
+/**
  * Returns the cause in the first line of an error. Ignores the following lines, which are output of
- * the script.
+ * the script, unless the script reached its time limit.
  */
 export function parseSshFailure(message: string): SshFailure {
+  if (endedByLimit.test(message)) return "other";
   const line = findReasonLine(message);
   if (/host key mismatch/i.test(line)) return "wrong host key";
   if (endings.some((ending) => ending.test(line))) return "cut off";

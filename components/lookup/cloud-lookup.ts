@@ -22,11 +22,14 @@ import {
   type Lookup,
   type FoundObject,
 } from "./lookup-result.js";
-import type { ExistingServers } from "./server-metadata.js";
+import { isServerKept, type ExistingServers } from "./server-metadata.js";
 
 /** Facts about the cloud, which the program looks up before it creates anything. */
 export interface CloudFacts {
-  /** IDs of images, by the name or ID in the specification. */
+  /**
+   * IDs of images, by the name or ID in the specification. Empty: the image does not exist any more,
+   * but only machines with existing servers use it.
+   */
   readonly imageIds: Readonly<Record<string, string>>;
   /** ID of the external network. Empty: the specification names no external network. */
   readonly externalNetworkId: string;
@@ -36,7 +39,7 @@ export interface CloudFacts {
   readonly network?: FoundNetwork;
   /** Network of the machines' second interfaces. Undefined: machines have one interface. */
   readonly admin?: FoundAdminNetwork;
-  /** IDs of flavors, by the name or ID in the specification. */
+  /** IDs of flavors, by the name or ID in the specification. Empty: as for images. */
   readonly flavorIds: Readonly<Record<string, string>>;
   /**
    * IDs of security groups, by the name or ID in the specification. Undefined: the specification
@@ -173,10 +176,20 @@ async function ask(
   const inside = network && findNetwork(network, { outside, opts });
   const adminNetwork = wanted.admin && findAdminNetwork(wanted.admin, { opts });
   const services = findExternal(wanted.servicesExternalNetwork, opts);
+  const { machines } = wanted;
+  const needed = servers.then((existing) => findNeededNames(machines, existing));
   const things = await Promise.all([
-    ...images.map((image) => findFirstMatch("image", image, imageLookups(image, opts))),
+    ...images.map((image) =>
+      ignoreUnlessNeeded(needed, image, findFirstMatch("image", image, imageLookups(image, opts))),
+    ),
     outside ?? none,
-    ...flavors.map((flavor) => findFirstMatch("flavor", flavor, flavorLookups(flavor, opts))),
+    ...flavors.map((flavor) =>
+      ignoreUnlessNeeded(
+        needed,
+        flavor,
+        findFirstMatch("flavor", flavor, flavorLookups(flavor, opts)),
+      ),
+    ),
     ...securityGroups.map((one) =>
       findFirstMatch("security group", one, securityGroupLookups(one, opts)),
     ),
@@ -209,6 +222,35 @@ const whoseServers = async (
   operator: LocalContext | undefined,
 ): Promise<ExistingServers | undefined> =>
   cluster !== undefined && operator ? findServers(cluster, projectId, operator) : undefined;
+
+/**
+ * Returns the images and flavors of the machines whose servers the run creates or replaces. Returns
+ * undefined if all images and flavors are needed, because the machines or their servers are unknown.
+ */
+const findNeededNames = (
+  machines: RequiredLookups["machines"],
+  existing: ExistingServers | undefined,
+): ReadonlySet<string> | undefined =>
+  machines &&
+  existing &&
+  new Set(
+    machines
+      .filter((machine) => !isServerKept(machine, existing))
+      .flatMap(({ image, flavor }) => [image, flavor]),
+  );
+
+/**
+ * Returns the result of a lookup. Returns an empty object if a name does not exist or is ambiguous,
+ * but no machine to create needs the name. Existing servers ignore changes of image and flavor.
+ */
+async function ignoreUnlessNeeded(
+  needed: Promise<ReadonlySet<string> | undefined>,
+  name: string,
+  looking: Promise<LookupResult>,
+): Promise<LookupResult> {
+  const [found, names] = await Promise.all([looking, needed]);
+  return "problem" in found && found.named && names?.has(name) === false ? none : found;
+}
 
 /** Finds an external network. Returns undefined if the specification names none. */
 const findExternal = (

@@ -1,6 +1,7 @@
 import { getEnvironmentCachePath } from "../../base/paths.js";
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
 import { CloudError } from "../../openstack/http/cloud-error.js";
+import { getProxyVariables } from "../../openstack/http/proxy-settings.js";
 import type { CloudSettings } from "../../openstack/auth/clouds-file.js";
 import { findCloud } from "../../openstack/auth/clouds-file.js";
 import type { Credential } from "../../openstack/auth/credential.js";
@@ -63,7 +64,7 @@ export interface ClientCertificate {
 }
 
 /**
- * Returns the directories for files that the settings name.
+ * Returns the directories and the proxies for files that the settings name.
  *
  * @param directory directory to which paths are relative. Default: the current directory
  */
@@ -73,6 +74,7 @@ export const getPinnedFileDirectories = (
 ): PinnedFileDirectories => ({
   directory,
   cache: getEnvironmentCachePath(env, "manifests"),
+  proxies: getProxyVariables(env),
 });
 
 /**

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
+import { findProxy, type ProxyVariables } from "../../openstack/http/proxy-settings.js";
 
 export type PinnedFileResult = { readonly text: string } | { readonly problem: string };
 
@@ -18,6 +19,8 @@ export interface PinnedFileDirectories {
    * downloads the file again
    */
   readonly cache?: string;
+  /** Environment variables that may name a proxy for downloads. @default no proxy */
+  readonly proxies?: ProxyVariables;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface PinnedFileDirectories {
  */
 export function readPinnedFile(
   { source, sha256 }: PinnedManifest,
-  { directory = "", cache }: PinnedFileDirectories = {},
+  { directory = "", cache, proxies = {} }: PinnedFileDirectories = {},
 ): PinnedFileResult {
   const isAddress = /^https?:\/\//.test(source);
   const kept = cache === undefined ? undefined : join(cache, sha256);
@@ -37,7 +40,7 @@ export function readPinnedFile(
       const before = checked(readFileSync(kept), source, sha256);
       if ("text" in before) return before;
     }
-    const found = checked(fetched(source), source, sha256);
+    const found = checked(fetched(source, proxies), source, sha256);
     if (kept !== undefined && "text" in found) replacePrivateFile(kept, found.text);
     return found;
   } catch (error) {
@@ -56,24 +59,30 @@ function checked(content: Buffer, source: string, sha256: string): PinnedFileRes
       };
 }
 
-/** Program for a child process that downloads a file. Node has no synchronous download. */
+/**
+ * Program for a child process that downloads a file. Node has no synchronous download. The proxy
+ * comes from standard input, because other users can see arguments, and it may contain a password.
+ */
 const fetching = `
-  fetch(process.argv[1], { signal: AbortSignal.timeout(60000) }).then(async (answer) => {
+  const [, address, library] = process.argv;
+  const proxy = require("node:fs").readFileSync(0, "utf8");
+  const { fetch, ProxyAgent } = require(library);
+  const dispatcher = proxy === "" ? undefined : new ProxyAgent({ uri: proxy, proxyTunnel: false });
+  fetch(address, { dispatcher, signal: AbortSignal.timeout(60000) }).then(async (answer) => {
     if (!answer.ok) throw new Error("HTTP " + answer.status);
     process.stdout.write(Buffer.from(await answer.arrayBuffer()));
   }).catch((error) => {
     process.stderr.write(String(error.cause?.message ?? error.message));
     process.exitCode = 1;
-  });`;
+  }).finally(() => dispatcher?.destroy());`;
 
-function fetched(address: string): Buffer {
-  // Uses the proxy in the environment variables, if this version of Node supports it.
-  const flags = ["--use-env-proxy"].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
-  return execFileSync(process.execPath, [...flags, "-e", fetching, "--", address], {
-    maxBuffer: 32 * 1024 * 1024,
-    timeout: 90_000,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+function fetched(address: string, proxies: ProxyVariables): Buffer {
+  const proxy = findProxy(new URL(address), proxies);
+  return execFileSync(
+    process.execPath,
+    ["-e", fetching, "--", address, require.resolve("undici")],
+    { input: proxy?.href ?? "", maxBuffer: 32 * 1024 * 1024, timeout: 90_000, stdio: "pipe" },
+  );
 }
 
 function reasonOf(error: unknown): string {

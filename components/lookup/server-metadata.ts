@@ -1,13 +1,14 @@
 import { z } from "zod";
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { listAll } from "../../openstack/client/paginate.js";
-import { clusterNameKey, identityKey } from "../../openstack/inventory/ownership.js";
+import {
+  clusterNameKey,
+  generationMetadataKey,
+  identityKey,
+} from "../../openstack/inventory/ownership.js";
 import type { StackOwnedObjects } from "../../openstack/checks/preflight-checks.js";
 
 /* Metadata with which the program marks a cluster's servers in Nova. */
-
-/** Metadata key of the generation for which a server was created. */
-export const generationMetadataKey = "stackadm-generation";
 
 /**
  * Metadata key on a server that never answered. The value is the ID of the server. If the metadata
@@ -108,4 +109,14 @@ export function selectClusterServers(
         { id, generation, failed: metadata[neverAnsweredMetadataKey] === id || status === "ERROR" };
   }
   return found;
+}
+
+/** Returns whether the run keeps the machine's server: it neither creates nor replaces it. */
+export function isServerKept(
+  { name, generation }: { readonly name: string; readonly generation: number },
+  servers: ExistingServers,
+): boolean {
+  const server = servers[name];
+  if (!server || server.failed) return false;
+  return server.generation === "" || server.generation === String(generation);
 }

@@ -15,7 +15,7 @@ import { roleTable } from "../config/roles.js";
 import { renderVolumeLines, type PlannedVolume } from "../plan/volumes.js";
 import type { CloudFacts } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
-import { generationMetadataKey } from "../lookup/server-metadata.js";
+import { generationMetadataKey } from "../../openstack/inventory/ownership.js";
 import type { UnreachableServers, ScriptServer } from "../lifecycle/unreachable-servers.js";
 import { creationTimeoutMinutes, formatMinutes } from "../lifecycle/create-timeouts.js";
 import { delayOutputUntil } from "../pulumi/await-output.js";
@@ -223,7 +223,6 @@ export class Machine extends Component {
     const machine = plan.name;
     const imageId = idOf(args, "imageIds", plan.image);
     const boots = volumes.some(({ planned }) => planned.purpose === "root");
-    const replaces = failed.findNeverAnsweredServer(machine);
     return this.make(
       openstack.compute.Instance,
       "server",
@@ -233,6 +232,9 @@ export class Machine extends Component {
         name: machine,
         configDrive: true,
         powerState: "active",
+        // In a cloud with soft deletion, a server that is deleted without force keeps its port and
+        // its volumes in use, so its successor could not be created.
+        forceDelete: true,
         ...(!boots && { imageId }),
         ...(volumes.length > 0 && { blockDevices: buildBlockDevices(imageId, volumes) }),
         flavorId: delayOutputUntil(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
@@ -253,27 +255,28 @@ export class Machine extends Component {
       {
         // The old and the new server have the same name, so the old server is deleted first. A
         // server that Nova put into ERROR leaves an init error in the state, and `#initerror` makes
-        // Pulumi replace this server. A failed update of a working server would leave the same
-        // error, and Pulumi would also replace the working server. Therefore changes of the inputs
-        // below are ignored.
+        // Pulumi replace this server.
         deleteBeforeReplace: true,
         replaceOnChanges: ["#initerror"],
         replacementTrigger: args.generation,
-        ignoreChanges: [
-          ...["imageId", "imageName", "keyPair", "flavorId", "availabilityZone"],
-          ...[
-            "blockDevices",
-            "metadata",
-            ...(failed.isPowerStateRefused(machine) ? [] : ["powerState"]),
-          ],
-          ...["schedulerHints", "tags", ...(replaces === undefined ? ["userData"] : [])],
-        ],
+        ignoreChanges: listIgnoredServerInputs(machine, failed),
         customTimeouts: { create: formatMinutes(creationTimeoutMinutes.server) },
         hooks: { onError: [failed.createServerErrorHook(machine)] },
       },
     );
   }
 }
+
+/**
+ * Returns the inputs of a server whose changes are ignored. A failed update of a working server
+ * would leave an init error in the state, and Pulumi would then replace the server.
+ */
+const listIgnoredServerInputs = (machine: string, failed: UnreachableServers): string[] => [
+  ...["imageId", "imageName", "keyPair", "flavorId", "availabilityZone", "blockDevices"],
+  ...["metadata", "forceDelete", "schedulerHints", "tags"],
+  ...(failed.isPowerStateRefused(machine) ? [] : ["powerState"]),
+  ...(failed.findNeverAnsweredServer(machine) === undefined ? ["userData"] : []),
+];
 
 /** Resources and key that the machine's server needs. */
 interface Parts {

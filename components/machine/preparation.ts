@@ -36,7 +36,9 @@ export const preparationVariables = [
   "CRI_TOOLS_SERIES",
   "KUBERNETES_CNI_SERIES",
   "CONTAINERD_SERIES",
+  "CONTAINERD_GENERATION",
   "POD_RANGE",
+  "POD_ROUTES",
   "NODE_RANGE",
   "KERNEL_MODULES",
   "ETCD_DISK",
@@ -86,6 +88,7 @@ export const preparationScripts = [
   read("scripts/prepare/repository-keys.sh"),
   read("scripts/prepare/containerd-registries.sh"),
   read("scripts/prepare/containerd-package.sh"),
+  read("scripts/prepare/fetch-containerd.sh"),
   read("scripts/prepare/prepare.sh"),
 ] as const;
 
@@ -105,6 +108,24 @@ export const getPreparationStep = ({ ipv6 }: { readonly ipv6?: object | undefine
 export const getCgroupDriver = ({ kubelet }: ClusterSpec["kubernetes"]): "systemd" | "cgroupfs" =>
   kubelet["cgroupDriver"] === "cgroupfs" ? "cgroupfs" : "systemd";
 
+/** Returns containerd's configuration file, with a placeholder for the pause image of kubeadm. */
+export const getContainerdConfig = (kubernetes: ClusterSpec["kubernetes"]): string =>
+  renderContainerdConfig({
+    cgroupDriver: getCgroupDriver(kubernetes),
+    pause: kubernetes.images.pause,
+  });
+
+/**
+ * Returns the value of POD_ROUTES: `yes` if the pod network sets a route to the pods of each node on
+ * every machine. Then no packet to a pod may use the default route. Otherwise returns an empty text.
+ * With routes of the cloud, the default route leads to the pods of other nodes. The routes of a pod
+ * network that the user deploys are not known.
+ */
+export function getPodRoutesValue({ podNetwork }: Pick<ClusterSpec, "podNetwork">): "yes" | "" {
+  const { routesOfCloud = false, deployedByUser = false } = getPodNetworkTraits(podNetwork);
+  return routesOfCloud || deployedByUser ? "" : "yes";
+}
+
 /**
  * Settings of single machines or groups, in addition to the settings that their role determines.
  */
@@ -118,7 +139,7 @@ export interface PreparationAdditions {
 
 /**
  * Variables that other code sets: machine-group.ts sets the values of a single machine, and
- * secret-values.ts sets the values that machines get one after another.
+ * containerd-values.ts sets the values that machines get one after another.
  */
 type Late = "VOLUMES" | "ADMIN_ADDRESS" | "CLOUD_AUTHORITY" | "REGISTRY_AUTH" | "PROXY";
 
@@ -141,15 +162,13 @@ export function getPreparationValues(
     CONTAINERD_SOURCE: packages.containerd.source,
     CONTAINERD_KEY: packages.containerd.key,
     CONTAINERD_KEY_FINGERPRINT: packages.containerd.keyFingerprint,
-    CONTAINERD_CONFIG: renderContainerdConfig({
-      cgroupDriver: getCgroupDriver(kubernetes),
-      pause: kubernetes.images.pause,
-    }),
+    CONTAINERD_CONFIG: getContainerdConfig(kubernetes),
     REGISTRIES: renderRegistryFiles(kubernetes),
     EXTRA_IMAGES: getEarlyImages(spec, role).join("\n"),
     EXTRA_PACKAGES: extra.join(" "),
     CONTAINERD_SERIES: getPackageSeries(version).containerd,
     POD_RANGE: network.pods,
+    POD_ROUTES: getPodRoutesValue(spec),
     NODE_RANGE: network.nodes,
     KERNEL_MODULES: getPodNetworkTraits(podNetwork).kernelModules.join(" "),
     ETCD_DISK: getRoleTable(spec)[role].runsEtcd ? "/var/lib/etcd" : "",

@@ -41,9 +41,7 @@ export function getProxyExceptions({
   apiName,
   kubernetes,
 }: ProxySpec): string[] {
-  const { clusterDomain } = kubernetes.kubelet;
   const { ipv6 } = network;
-  const domain = typeof clusterDomain === "string" ? clusterDomain : "cluster.local";
   const all = [
     ...["localhost", "127.0.0.1", "::1"],
     // Address of the metadata service. Through the proxy, a machine would get the metadata of the
@@ -51,7 +49,7 @@ export function getProxyExceptions({
     "169.254.169.254",
     ...[network.nodes, network.pods, network.services],
     ...(ipv6 ? [ipv6.nodes, ipv6.pods, ipv6.services] : []),
-    ...[".svc", `.${domain}`],
+    ...[".svc", ".cluster.local"],
     ...[apiName, ...apiOutside(endpoint)],
     ...(network.proxy?.noProxy ?? []),
   ];

@@ -1,39 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { ClusterSpec } from "../config/cluster-spec.js";
-import { renderProxyFiles, type ProxySpec } from "./proxy-documents.js";
-import { renderRegistryLogins } from "./registry-documents.js";
-
-/**
- * Function that returns a text whose value becomes known only at the machine's turn in the rollout.
- */
-export type DelayUntilTurn = (text: pulumi.Input<string>) => pulumi.Input<string>;
-
-/**
- * Returns the secret values whose change restarts containerd. Existing machines get changed values
- * one after another.
- */
-export const getContainerdSecretValues = (spec: ProxySpec, inTurn: DelayUntilTurn) => ({
-  REGISTRY_AUTH: inTurn(signInsOf(spec)),
-  PROXY: inTurn(proxyOf(spec)),
-});
-
-function signInsOf({ kubernetes }: Pick<ClusterSpec, "kubernetes">): pulumi.Input<string> {
-  const written = Object.entries(kubernetes.registries).flatMap(([host, { user, password }]) =>
-    user === undefined || password === undefined ? [] : [{ host, user, password }],
-  );
-  if (written.length === 0) return "";
-  return pulumi.secret(pulumi.output(written).apply(renderRegistryLogins));
-}
-
-function proxyOf(spec: ProxySpec): pulumi.Input<string> {
-  const { proxy } = spec.network;
-  if (proxy === undefined) return "";
-  return pulumi.secret(
-    pulumi
-      .all([proxy.http, proxy.https])
-      .apply(([http, https]) => renderProxyFiles(spec, { http, https })),
-  );
-}
 
 /**
  * Returns whether a URL in the text may contain a secret. A user, a query or a fragment may be a

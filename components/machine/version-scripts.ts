@@ -19,7 +19,11 @@ export const packageScripts = [
  * Scripts that change the Kubernetes version of a machine at its turn in a rolling upgrade. The
  * scripts restart-with-rollback.sh and configure-kubelet.sh must come before them.
  */
-export const versionScripts = [...packageScripts, read("scripts/change-version.sh")] as const;
+export const versionScripts = [
+  ...packageScripts,
+  read("scripts/change-version.sh"),
+  read("scripts/change-containerd.sh"),
+] as const;
 
 /** Variables that {@link packageScripts} read. */
 const packageVariables = [
@@ -27,11 +31,18 @@ const packageVariables = [
   "PACKAGES_URL",
   "CRI_TOOLS_SERIES",
   "KUBERNETES_CNI_SERIES",
+  "CONTAINERD_GENERATION",
   "IMAGE_REPOSITORY",
 ] as const;
 export const versionVariables = [...packageVariables, "PAUSE"] as const;
 
 type VersionSpec = Pick<ClusterSpec, "kubernetes">;
+
+/** Returns the generation of containerd for scripts. The default, 0, is an empty text. */
+const renderContainerdGeneration = ({
+  generation,
+}: VersionSpec["kubernetes"]["packages"]["containerd"]): string =>
+  generation === 0 ? "" : String(generation);
 
 export const getPackageValues = ({
   kubernetes: { version, packages, registry },
@@ -42,6 +53,7 @@ export const getPackageValues = ({
     PACKAGES_URL: packages.url.replaceAll("{minor}", getMinorVersion(version)),
     CRI_TOOLS_SERIES: criTools,
     KUBERNETES_CNI_SERIES: kubernetesCni,
+    CONTAINERD_GENERATION: renderContainerdGeneration(packages.containerd),
     IMAGE_REPOSITORY: registry.prefix,
   };
 };

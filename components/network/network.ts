@@ -27,6 +27,8 @@ export interface NetworkArgs {
   readonly routesOfCloud: boolean;
   /** Addresses in `nodes` that Neutron must not assign to a port unless the port requests them. */
   readonly reserved: readonly string[];
+  /** Whether Neutron filters traffic at the ports of the network. */
+  readonly portSecurity: boolean;
   /** MTU in bytes. @default the MTU that Neutron chooses */
   readonly mtu?: number | undefined;
   readonly externalNetwork?: ExternalConnection["externalNetwork"];
@@ -126,12 +128,21 @@ export class Network extends Component {
       description: getClusterDescriptionOutput(args.mark),
       tags: getClusterTagsOutput(args.mark),
     };
-    const network = this.make(openstack.networking.Network, "network", {
-      name: args.name,
-      adminStateUp: true,
-      ...(args.mtu !== undefined && { mtu: args.mtu }),
-      ...marks,
-    });
+    const network = this.make(
+      openstack.networking.Network,
+      "network",
+      {
+        name: args.name,
+        adminStateUp: true,
+        // In some clouds, new networks have no port security by default. Neutron then refuses ports
+        // with security groups.
+        ...(args.portSecurity && { portSecurityEnabled: true }),
+        ...(args.mtu !== undefined && { mtu: args.mtu }),
+        ...marks,
+      },
+      // Neutron refuses a change in a cloud without the extension for port security.
+      { ignoreChanges: ["portSecurityEnabled"] },
+    );
     const subnet = this.makeSubnet("subnet", network, {
       name: args.name,
       networkId: network.id,
@@ -246,6 +257,7 @@ const servicesArgs = (
   externalNetwork,
   dns: [],
   reserved: [],
+  portSecurity: true,
   routesOfCloud: false,
 });
 

@@ -2,9 +2,14 @@
  * Collects the Octavia providers, flavors and zones in a specification. A check then asks Octavia
  * whether these providers, flavors and zones exist.
  */
-import type { OctaviaRequirements } from "../../openstack/checks/cluster-requirements.js";
+import type {
+  BalancerPart,
+  OctaviaRequirements,
+} from "../../openstack/checks/cluster-requirements.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
+import { ingressPorts } from "../config/load-balancing/ingress-traits.js";
 import { serviceAnnotationKeys } from "../config/load-balancing/service-annotations.js";
+import type { ClusterPlan } from "./cluster-plan.js";
 
 /**
  * Argument for which one or several load balancers are created, with its path in the specification.
@@ -98,5 +103,31 @@ export function getOctaviaRequirements(spec: ClusterSpec): OctaviaRequirements |
     providers,
     flavors: written(places, "flavor"),
     zones: written(places, "zone"),
+  };
+}
+
+/**
+ * Returns the numbers of parts of the cluster's load balancers. Each port of a load balancer has a
+ * listener, a pool and a health monitor. The pools of a Service contain the workers.
+ */
+export function countBalancerParts(
+  { endpoint, ingress, samples, sampleServices, loadBalancer }: ClusterSpec,
+  { groups: [{ machines: controlPlanes }, ...pools] }: ClusterPlan,
+): Readonly<Record<BalancerPart, number>> {
+  const workers = pools.flatMap(({ machines }) => machines);
+  const nodes = workers.length > 0 ? workers : controlPlanes;
+  const onPool = ingress?.kind === "workers" ? ingressPorts.length : 0;
+  const behind = workers.filter(({ pool }) => ingress?.kind === "workers" && pool === ingress.pool);
+  const ofIngress = ingress?.kind === "service" ? ingressPorts.length : 0;
+  const sampleCount = sampleServices.external === false ? 1 : 2;
+  const ofSamples = samples ? sampleCount : 0;
+  const ofApi = endpoint.kind === "load-balancer" ? 1 : 0;
+  const ofServices = ofIngress + ofSamples;
+  const listeners = ofApi + onPool + ofServices;
+  return {
+    listeners,
+    pools: listeners,
+    members: ofApi * controlPlanes.length + onPool * behind.length + ofServices * nodes.length,
+    "health monitors": loadBalancer.createMonitor === false ? ofApi + onPool : listeners,
   };
 }

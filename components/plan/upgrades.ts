@@ -12,7 +12,7 @@ import {
   type ExistingGenerations,
 } from "./replacements.js";
 
-/** Kubernetes version of a cluster before the run. */
+/** Versions of a cluster before the run. */
 export interface VersionBeforeUpgrade {
   /** Version in the specification of the previous run. */
   readonly written: string | undefined;
@@ -21,9 +21,14 @@ export interface VersionBeforeUpgrade {
    * has finished.
    */
   readonly reached: string | undefined;
+  /**
+   * Checksum of containerd's settings (machine/containerd-values.ts) in the last run in which the
+   * complete cluster became ready. Undefined: unknown.
+   */
+  readonly containerd?: string | undefined;
 }
 
-/** Kubernetes version and servers of an existing cluster before the run. */
+/** Versions and servers of an existing cluster before the run. */
 export interface ClusterBeforeUpgrade extends VersionBeforeUpgrade {
   /** Servers that are known to exist. */
   readonly existing: ExistingGenerations;

@@ -103,6 +103,12 @@ export type PodNetworkTraits = Path & {
    */
   readonly assignsPodRanges?: true;
   /**
+   * Kubernetes objects that contain the pod ranges of nodes: the name of their resource, and a
+   * go-template of kubectl that prints a line "NODE RANGE" for each range.
+   * @default the field `podCIDR` of nodes
+   */
+  readonly podRangeObjects?: { readonly resource: string; readonly template: string };
+  /**
    * Whether the user deploys the pod network, at a time that the program does not know.
    * @default the program deploys the pod network and waits for it
    */

@@ -30,6 +30,25 @@ export async function awaitSettledOutput<T extends string | number>(
 }
 
 /**
+ * Returns the value of an output. Rejects if the value is unknown or if the output's resource fails.
+ *
+ * Reason: an error hook reads values that the engine already knows. If the engine did not know one,
+ * the hook would never return, and the engine would wait for the hook forever.
+ *
+ * Public way: `output.apply`. If the value is unknown or the resource failed, `apply` does not call
+ * its function. `awaitSettledOutput` has no secret values and no objects.
+ */
+export async function awaitKnownOutput<T>(output: pulumi.Output<T>): Promise<pulumi.Unwrap<T>> {
+  const whole = pulumi.output(output) as unknown as {
+    promise(): Promise<pulumi.Unwrap<T>>;
+    readonly isKnown: Promise<boolean>;
+  };
+  const value = await whole.promise();
+  if (!(await whole.isKnown)) throw new TypeError("a value is not known after its resource failed");
+  return value;
+}
+
+/**
  * Returns whether a value of the stack's configuration, or a part of the value, is encrypted.
  *
  * Reason: the program refuses passwords in plain text, but the SDK returns encrypted values as

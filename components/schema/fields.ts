@@ -63,11 +63,16 @@ export const textField = (
     })
     .refine(test, { error: ({ input }) => `${shortValue(input)} ${wrong}${more(String(input))}` });
 
+/**
+ * Returns the schema of a name. Names with blanks at their ends or with line ends are refused,
+ * because no object in a cloud has such a name.
+ */
 export const nonEmptyTextField = (what: string): z.ZodType<string, string> =>
   textField(
-    (value) => value.trim() !== "",
+    (value) => value !== "" && value === value.trim() && !/[\r\n]/.test(value),
     `does not name ${what}; write its name`,
     `write the name of ${what}`,
+    (value) => (value.trim() === "" ? "" : " without blanks at its ends and without line ends"),
   );
 
 /**

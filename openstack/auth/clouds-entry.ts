@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isMap, isScalar, visit, type Scalar } from "yaml";
 import { z } from "zod";
-import { parseYamlDocument } from "../../base/yaml.js";
+import { isSystemError } from "../../base/failures/expected-errors.js";
+import { describeYamlError, parseYamlDocument } from "../../base/yaml.js";
 import { CloudError } from "../http/cloud-error.js";
 import { authKeys, placeAuthKeys, type CloudsReader } from "./cloud-keys.js";
 
@@ -70,9 +71,8 @@ function contentOf(path: string): unknown {
   try {
     return asWritten(readFileSync(path, "utf8")) ?? {};
   } catch (error) {
-    // Later lines of the message quote the file, which contains secrets.
-    const [first = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    throw new CloudError("configuration", `${path} cannot be read: ${first.replace(/:$/, "")}.`);
+    const why = isSystemError(error) ? error.message : describeYamlError(error);
+    throw new CloudError("configuration", `${path} cannot be read: ${why}.`);
   }
 }
 

@@ -343,3 +343,16 @@ export function findCloud(cloud: string | undefined, env: NodeJS.ProcessEnv): Cl
     "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm-lab up.",
   );
 }
+
+/**
+ * Returns the cloud that the environment names. Returns undefined if the settings are wrong, because
+ * the login later reports wrong settings.
+ */
+export function findUsableCloud(env: NodeJS.ProcessEnv): CloudSettings | undefined {
+  try {
+    return findCloud(undefined, env);
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}

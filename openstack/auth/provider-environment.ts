@@ -1,6 +1,5 @@
-import { findCloud } from "./clouds-file.js";
+import { findUsableCloud } from "./clouds-file.js";
 import type { Credential } from "./credential.js";
-import { Failure } from "../../base/failures/failure.js";
 
 /*
  * Environment variables for OpenStack's provider. The provider runs in another directory, and reads
@@ -20,6 +19,12 @@ const identity = new RegExp(
     ...["APPLICATION_CREDENTIAL_(ID|NAME|SECRET)", "SYSTEM_SCOPE", "TRUST_ID"],
   ].join("|")})$`,
 );
+
+/**
+ * Variables that make the provider sign in or create load balancers in another way. The program
+ * relies on the defaults. With OS_ALLOW_REAUTH=false, a run would fail when its token expires.
+ */
+const modes = /^OS_(SWAUTH|DELAYED_AUTH|ALLOW_REAUTH|USE_OCTAVIA)$/;
 
 const applicationVariables = /^OS_APPLICATION_CREDENTIAL_(ID|NAME|SECRET)$/;
 const userVariables =
@@ -50,28 +55,18 @@ function isUsedBy(credential: Credential, variable: string): boolean {
  * unchanged if `findCloud` finds no cloud.
  */
 export function getProviderEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const cloud = foundIn(env);
+  const cloud = findUsableCloud(env);
   if (cloud === undefined) return env;
   const { file, unseen, credential } = cloud;
-  const kept = Object.entries(env).filter(
-    ([name]) => !identity.test(name) || (file === undefined && isUsedBy(credential, name)),
+  const isKept = (name: string): boolean =>
+    identity.test(name) ? file === undefined && isUsedBy(credential, name) : !modes.test(name);
+  const kept = Object.entries(env).filter(([name]) => isKept(name));
+  const added = Object.entries(unseen).filter(
+    ([name]) => !identity.test(name) || isUsedBy(credential, name),
   );
   return {
     ...Object.fromEntries(kept),
     ...(file !== undefined && { OS_CLIENT_CONFIG_FILE: file }),
-    ...unseen,
+    ...Object.fromEntries(added),
   };
-}
-
-/**
- * Returns the cloud. Returns undefined if the settings are wrong, because the login later reports
- * wrong settings.
- */
-function foundIn(env: NodeJS.ProcessEnv): ReturnType<typeof findCloud> | undefined {
-  try {
-    return findCloud(undefined, env);
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }

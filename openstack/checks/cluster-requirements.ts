@@ -11,11 +11,68 @@ export interface OctaviaRequirements {
   readonly zones: Readonly<Record<string, string>>;
 }
 
+/** Volume that the program creates for a machine. */
+export interface VolumeRequirement {
+  /** Path in the specification, for example `workers.general.runtimeVolume`. */
+  readonly path: string;
+  readonly name: string;
+  /** Size in GiB. */
+  readonly size: number;
+  /** Name or ID of the volume type. Undefined: Cinder's default type. */
+  readonly type?: string | undefined;
+  /** Cinder zone. Undefined: Cinder chooses. */
+  readonly zone?: string | undefined;
+  /** Whether the machine boots from the volume. */
+  readonly boots: boolean;
+}
+
+/** Machine of the cluster, with everything that its server needs from the cloud. */
+export interface MachineRequirement {
+  /** Name of the server. */
+  readonly name: string;
+  /** Paths in the specification: of the machine group, and of the settings of this machine. */
+  readonly paths: {
+    readonly group: string;
+    readonly flavor: string;
+    readonly image: string;
+    readonly zone: string;
+  };
+  /** Name or ID of the flavor. */
+  readonly flavor: string;
+  /** Name or ID of the image. */
+  readonly image: string;
+  /** Availability zone in Nova. Undefined: Nova chooses. */
+  readonly zone?: string | undefined;
+  /** Generation of the machine. A server with another generation is replaced. */
+  readonly generation: number;
+  /**
+   * Whether kubeadm's minimum size applies. kubeadm refuses a smaller control plane (`required`). A
+   * smaller worker is slow (`advised`). Machines without kubeadm have no minimum size (`none`).
+   */
+  readonly kubeadmSize: "required" | "advised" | "none";
+  /** Whether the machine is in the server group of its machine group. */
+  readonly grouped: boolean;
+  /** Names of the machine's ports. */
+  readonly ports: readonly string[];
+  readonly volumes: readonly VolumeRequirement[];
+}
+
+/** Extension of Neutron that a setting needs. */
+export interface NeutronExtension {
+  /** Names of the extension in Neutron. One of them is sufficient. */
+  readonly aliases: readonly [string, ...string[]];
+  /** Path of the setting, and what needs the extension. */
+  readonly reason: string;
+  /** What to write, or what to ask the cloud's operator for. */
+  readonly instead: string;
+}
+
 /** Requirements of a cluster, which the preflight compares with the cloud. */
 export interface ClusterRequirements {
   readonly cluster: string;
-  /** Names or IDs of the machines' images. */
-  readonly images: readonly string[];
+  /** Version of Pulumi's OpenStack plugin. */
+  readonly openstackPlugin: string;
+  readonly machines: readonly MachineRequirement[];
   /**
    * Names or IDs of external networks. Keys are paths in the specification. Empty: the cluster has
    * no floating IPs.
@@ -41,42 +98,27 @@ export interface ClusterRequirements {
    * only to the project that owns the network.
    */
   readonly ownersOnly: readonly string[];
-  /** Number of machines for each flavor. Keys are names or IDs of flavors. */
-  readonly flavors: Readonly<Record<string, number>>;
-  /** Flavors of machines that become Kubernetes nodes. kubeadm requires a minimum size. */
-  readonly nodeFlavors: readonly string[];
-  readonly controlPlaneFlavors: readonly string[];
   /**
    * Size checks of kubeadm's preflight that the specification does not ignore. These checks fail on
    * a control plane with too few CPUs or too little memory.
    */
   readonly sizeChecks: readonly ("NumCPU" | "Mem")[];
+  /** Volume types in storage classes. */
   readonly volumeTypes: readonly string[];
-  readonly zones: readonly string[];
+  /** Zones in the specification's `zones` in which no machine is planned. */
+  readonly spareZones: readonly string[];
   /** Nova zones in storage classes. Pods that use volumes of such a class run in these zones. */
   readonly podZones: readonly string[];
-  /** Cinder zones in storage classes and in the volumes of machines. */
+  /** Cinder zones in storage classes. */
   readonly volumeZones: readonly string[];
-  /**
-   * Machine volumes without a Cinder zone in the specification whose machine has a Nova zone. Each
-   * element has the path in the specification, the volume's name and the machine's zone.
-   */
-  readonly unplacedVolumes: readonly {
-    readonly path: string;
-    readonly name: string;
-    readonly zone: string;
-  }[];
-  /**
-   * Size of each machine volume in GiB, by the volume's name. The program does not resize existing
-   * volumes.
-   */
-  readonly volumeSizes: Readonly<Record<string, number>>;
   /** Whether Cinder CSI creates a volume in the zone of the machine that uses the volume. */
   readonly volumesFollowZones: boolean;
   /** Octavia providers, flavors and zones. Undefined: the cluster has no load balancers. */
   readonly octavia?: OctaviaRequirements;
-  /** Name of the pod network, if it needs routes on the OpenStack router. Undefined: no routes. */
-  readonly routes?: string | undefined;
+  /** Whether Neutron filters the traffic of the machines' ports. */
+  readonly filtersPorts: boolean;
+  /** Extensions of Neutron that the program uses when it creates objects. */
+  readonly extensions: readonly NeutronExtension[];
   /**
    * Pod networks that messages recommend as alternatives. `usual` is the default. `wrapped`
    * encapsulates packets, so it needs no special permissions on ports.
@@ -123,6 +165,16 @@ export const countedResources = [
   "volumes",
   "volume gigabytes",
   "load balancers",
+  "listeners",
+  "pools",
+  "members",
+  "health monitors",
   "server groups",
 ] as const;
 export type CountedResource = (typeof countedResources)[number];
+
+/** Part of a load balancer for which Octavia has a quota. */
+export type BalancerPart = Extract<
+  CountedResource,
+  "listeners" | "pools" | "members" | "health monitors"
+>;

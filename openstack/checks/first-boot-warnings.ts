@@ -2,7 +2,7 @@ import type { CloudClient } from "../client/cloud-client.js";
 import { z } from "zod";
 import { createWarning, type Finding } from "./finding.js";
 import { listAll } from "../client/paginate.js";
-import type { ClusterRequirements } from "./cluster-requirements.js";
+import type { ClusterRequirements, MachineRequirement } from "./cluster-requirements.js";
 import type { Image, CloudOffer } from "./cloud-offer.js";
 import { findByReference } from "../client/name-or-id.js";
 
@@ -51,31 +51,34 @@ const q35 = ({ name, hw_machine_type: type = "" }: Image): "certain" | "possible
   return type === "" && genericCloud12.test(name ?? "") ? "possible" : "no";
 };
 
+/** Returns why machines of the image may be unable to read the config drive. */
+function findUnreadableDrive(image: Image): string[] {
+  const found = q35(image);
+  if (found === "no" || (image.hw_cdrom_bus ?? "sata") !== "sata") return [];
+  const what =
+    found === "certain"
+      ? `has the machine type ${image.hw_machine_type ?? ""}, on which`
+      : "has no hw_machine_type, and where Nova's default is q35,";
+  return [
+    `${what} the genericcloud kernel of Debian 12 cannot read the config drive; then no machine answers unless its network has the metadata service; set hw_cdrom_bus=scsi and hw_scsi_model=virtio-scsi on the image, or choose Debian's image generic`,
+  ];
+}
+
 /**
  * Warns about images whose machines may be unable to read the config drive. On q35, Nova attaches
  * the config drive to a SATA bus, but Debian 12's cloud kernel has no SATA driver.
  */
-export const checkConfigDrive = (
-  { images: wanted }: Pick<ClusterRequirements, "images">,
+export function checkConfigDrive(
+  machines: readonly Pick<MachineRequirement, "image" | "paths">[],
   { images }: Pick<CloudOffer, "images">,
-): Finding[] =>
-  wanted.flatMap((one) =>
-    findByReference(one, images)
-      .filter(({ hw_cdrom_bus: bus = "sata" }) => bus === "sata")
-      .flatMap((image) => {
-        const found = q35(image);
-        if (found === "no") return [];
-        const what =
-          found === "certain"
-            ? `has the machine type ${image.hw_machine_type ?? ""}, on which`
-            : "has no hw_machine_type, and where Nova's default is q35,";
-        return [
-          createWarning(
-            `image: '${one}' ${what} the genericcloud kernel of Debian 12 cannot read the config drive; then no machine answers unless its network has the metadata service; set hw_cdrom_bus=scsi and hw_scsi_model=virtio-scsi on the image, or choose Debian's image generic`,
-          ),
-        ];
-      }),
+): Finding[] {
+  const texts = machines.flatMap(({ image, paths }) =>
+    findByReference(image, images)
+      .flatMap(findUnreadableDrive)
+      .map((text) => `${paths.image}: '${image}' ${text}`),
   );
+  return [...new Set(texts)].map(createWarning);
+}
 
 const subnetSchema = z.looseObject({
   id: z.string(),

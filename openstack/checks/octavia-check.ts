@@ -103,3 +103,19 @@ export async function checkLoadBalancers(
   const found = kinds.map((kind) => checkChoices(client, octavia[kind], collections[kind]));
   return (await Promise.all(found)).flat();
 }
+
+/**
+ * Reports a problem if the load balancers need a certificate but the cloud has no Barbican. The
+ * cloud controller reads the certificate from Barbican before it configures Octavia.
+ */
+export const checkKeyManager = (
+  client: CloudClient,
+  { certificate }: ClusterRequirements,
+): Finding[] =>
+  certificate === undefined || client.offers("key-manager")
+    ? []
+    : [
+        createProblem(
+          `${certificate}: the cloud offers no key-manager service; leave it out, or set loadBalancer.containerStore to external if Octavia reads certificates elsewhere`,
+        ),
+      ];

@@ -1,20 +1,40 @@
 import type { CloudClient } from "../client/cloud-client.js";
 import {
-  checkClusterCredential,
-  credentialsUnsupportedProblem,
-} from "./cluster-credential-check.js";
-import { checkControllerConnection } from "./connection-findings.js";
-import { createProblem, createWarning, type Finding } from "./finding.js";
-import {
   listObjects,
   listVisibleObjects,
   type CloudObject,
   type CloudObjectKind,
   type VisibleObjects,
 } from "../inventory/inventory.js";
-import { countedResources, type ClusterRequirements } from "./cluster-requirements.js";
-import { checkOffer, listOffer, type Flavor, type CloudOffer } from "./cloud-offer.js";
 import { getOwnership } from "../inventory/ownership.js";
+import { readBalancerParts, type BalancerParts } from "./balancer-parts.js";
+import {
+  checkBlockStorage,
+  checkPluginFindsVolumes,
+  checkVolumeTypes,
+} from "./block-storage-checks.js";
+import { listOffer, type CloudOffer } from "./cloud-offer.js";
+import {
+  checkClusterCredential,
+  credentialsUnsupportedProblem,
+} from "./cluster-credential-check.js";
+import { countedResources, type ClusterRequirements } from "./cluster-requirements.js";
+import { checkControllerConnection } from "./connection-findings.js";
+import { createProblem, createWarning, type Finding } from "./finding.js";
+import { checkConfigDrive, checkDhcp, checkDockerHubPulls } from "./first-boot-warnings.js";
+import { findMachineChanges } from "./machine-changes.js";
+import { checkGroupSizes, checkMachines } from "./machine-fit.js";
+import { getNeededQuota, listVolumesToCreate } from "./needed-quota.js";
+import {
+  checkExtensions,
+  checkExternalNetworks,
+  checkExternalSubnets,
+  checkNetwork,
+  findExistingNetworks,
+  type ExistingNetworks,
+} from "./network-checks.js";
+import { checkVolumeZones, checkZones } from "./nova-and-cinder-zones.js";
+import { checkKeyManager, checkLoadBalancers } from "./octavia-check.js";
 import {
   findQuotaProblems,
   getQuotaRequirements,
@@ -22,12 +42,7 @@ import {
   type QuotaName,
   type QuotaRequirement,
 } from "./quotas.js";
-import { findByReference } from "../client/name-or-id.js";
-import {
-  listVolumeZones,
-  checkVolumeZones,
-  type AvailabilityZones,
-} from "./nova-and-cinder-zones.js";
+import { findVolumeQuotaProblems, readVolumeQuotas, type VolumeQuotas } from "./volume-quotas.js";
 
 export interface StackOwnedObjects {
   /**
@@ -100,60 +115,25 @@ export async function listNamedObjects(
   return objects.flat();
 }
 
-/**
- * Returns the additional quota that the cluster needs. The objects in `existing` already exist, so
- * their quota is subtracted.
- */
-function additionalQuota(
-  needs: ClusterRequirements,
-  flavors: readonly Flavor[],
-  existing: readonly CloudObject[],
-): Partial<Record<QuotaName, number>> {
-  const total = { instances: 0, cores: 0, "MiB of RAM": 0 };
-  for (const [wanted, count] of Object.entries(needs.flavors)) {
-    const [flavor] = findByReference(wanted, flavors);
-    total.instances += count;
-    total.cores += count * (flavor?.vcpus ?? 0);
-    total["MiB of RAM"] += count * (flavor?.ram ?? 0);
-  }
-  const servers = existing.filter(({ kind }) => kind === "server").length;
-  const rest = total.instances === 0 ? 0 : Math.max(0, total.instances - servers) / total.instances;
-  const count = (kind: CloudObject["kind"]): number =>
-    existing.filter((object) => object.kind === kind).length;
-  const already: Partial<Record<QuotaName, number>> = {
-    networks: count("network"),
-    subnets: count("subnet"),
-    routers: count("router"),
-    ports: count("port"),
-    "floating IPs": count("floating IP"),
-    "security groups": count("security group"),
-    "security group rules": existing.reduce((sum, { rules }) => sum + rules, 0),
-    volumes: count("volume"),
-    "volume gigabytes": existing
-      .filter(({ kind }) => kind === "volume")
-      // Uses the size in the specification, because this run does not resize existing volumes.
-      .reduce((sum, { name, gigabytes }) => sum + (needs.volumeSizes[name] ?? gigabytes), 0),
-    "load balancers": count("load balancer"),
-    "server groups": count("server group"),
-  };
-  return {
-    instances: total.instances - servers,
-    cores: Math.ceil(total.cores * rest),
-    "MiB of RAM": Math.ceil(total["MiB of RAM"] * rest),
-    ...Object.fromEntries(
-      countedResources.map((name) => [name, needs.counts[name] - (already[name] ?? 0)]),
-    ),
-  };
-}
-
 /** Objects, offers and quotas of the cloud that the preflight needs for a cluster. */
 export interface CloudSurvey extends CloudOffer, VisibleObjects {
   readonly quotas: Awaited<ReturnType<typeof readQuotas>>;
-  /** Zones of Cinder. Undefined: the cluster needs no zones. */
-  readonly volumeZones: AvailabilityZones | undefined;
-  /** Problems: names in the specification that do not exist in the cloud. */
-  readonly missing: readonly Finding[];
+  /** Existing networks. Undefined: the program creates a network. */
+  readonly networks: ExistingNetworks | undefined;
+  /** Findings that do not depend on the existing objects of the cluster. */
+  readonly always: readonly Finding[];
+  /** Further answers. Absent: not requested yet, see {@link completeSurvey}. */
+  readonly further?: FurtherAnswers;
 }
+
+/** Answers to requests that are sent only if the cluster needs new objects. */
+interface FurtherAnswers {
+  readonly volumes: VolumeQuotas | undefined;
+  readonly parts: BalancerParts;
+  readonly findings: readonly Finding[];
+}
+
+type CompleteSurvey = CloudSurvey & Required<Pick<CloudSurvey, "further">>;
 
 /**
  * Returns a function that returns whether the cluster needs objects of a kind. The survey throws an
@@ -174,38 +154,161 @@ export async function takeCloudSurvey(
   needs: ClusterRequirements,
 ): Promise<CloudSurvey> {
   const listed = listOffer(client, needs);
-  const [offer, missing, shown, quotas, volumeZones] = await Promise.all([
+  const networked = findExistingNetworks(client, needs);
+  const [offer, networks, always, shown, quotas] = await Promise.all([
     listed,
-    listed.then((all) => checkOffer(client, needs, all)),
+    networked,
+    checkServices(client, needs, { listed, networked }),
     listVisibleObjects(client, isKindNeeded(needs)),
     readQuotas(client),
-    listVolumeZones(client, needs),
   ]);
-  return { ...offer, ...shown, quotas, missing, volumeZones };
+  return { ...offer, ...shown, networks, quotas, always };
 }
 
-/** Returns the objects of the project that belong to the stack's clusters. */
-const oursAmong = (
+interface Asked {
+  readonly listed: Promise<CloudOffer>;
+  readonly networked: Promise<ExistingNetworks | undefined>;
+}
+
+/**
+ * Reports services and external networks that the cloud does not offer, and an existing subnet
+ * without DHCP. These findings do not depend on the existing objects of the cluster.
+ */
+async function checkServices(
+  client: CloudClient,
+  needs: ClusterRequirements,
+  { listed, networked }: Asked,
+): Promise<Finding[]> {
+  const findings = await Promise.all([
+    checkLoadBalancers(client, needs),
+    listed.then(({ externalNetworks }) => checkExternalNetworks(externalNetworks, needs)),
+    networked.then((networks) => checkSubnet(client, needs, networks)),
+  ]);
+  return [
+    ...findings.flat(),
+    ...checkKeyManager(client, needs),
+    ...checkDockerHubPulls(needs),
+    ...checkBlockStorage(client, needs),
+  ];
+}
+
+async function checkSubnet(
+  client: CloudClient,
+  needs: ClusterRequirements,
+  networks: ExistingNetworks | undefined,
+): Promise<Finding[]> {
+  const [network, ...more] = networks?.found ?? [];
+  return network && more.length === 0 ? checkDhcp(client, needs, network.id) : [];
+}
+
+/**
+ * Reports what the cloud does not offer to the machines of the cluster.
+ *
+ * @param existing objects of the cluster that the run does not delete first
+ */
+function checkOffer(
+  survey: CloudSurvey,
+  needs: ClusterRequirements,
+  existing: readonly CloudObject[],
+  client: CloudClient,
+): Finding[] {
+  const { networks, zones, volumeTypes, volumeZones } = survey;
+  const changes = findMachineChanges(needs.machines, existing);
+  const volumes = existing.filter(({ kind }) => kind === "volume").map(({ name }) => name);
+  return [
+    ...checkNetwork(changes, networks, needs, client.projectId),
+    ...checkMachines(changes, survey, needs),
+    ...checkConfigDrive([...changes.missing, ...changes.replaced], survey),
+    ...checkZones(changes, zones, needs),
+    ...checkPluginFindsVolumes(changes, client, needs),
+    ...checkVolumeTypes(changes, volumeTypes, needs),
+    ...checkVolumeZones(changes, volumeZones, needs, new Set(volumes)),
+  ];
+}
+
+/**
+ * Returns the objects of the project that belong to the stack's clusters. Includes the ports that
+ * Neutron and Octavia create for the clusters' networks and load balancers.
+ */
+function oursAmong(
   objects: readonly CloudObject[],
   { owned, identities }: Pick<StackOwnedObjects, "owned" | "identities">,
-): CloudObject[] =>
-  objects.filter(
-    (object) =>
-      owned.has(object.id) || identities.has(getOwnership(object)?.mark.identity ?? "none"),
+): CloudObject[] {
+  const isOwned = (object: CloudObject): boolean =>
+    owned.has(object.id) || identities.has(getOwnership(object)?.mark.identity ?? "none");
+  const holders = new Set(
+    objects
+      .filter(isOwned)
+      .flatMap(({ kind, id }) =>
+        kind === "network" ? [id] : kind === "load balancer" ? [`lb-${id}`] : [],
+      ),
   );
+  const isPortOf = ({ kind, network, device }: CloudObject): boolean =>
+    kind === "port" && (holders.has(network) || holders.has(device));
+  return objects.filter((object) => isOwned(object) || isPortOf(object));
+}
+
+/**
+ * Sends the requests that only a cluster with new machines, volumes, load balancers or floating IPs
+ * needs. Sends no request if the cluster has all of them.
+ */
+export async function completeSurvey(
+  client: CloudClient,
+  needs: ClusterRequirements,
+  survey: CloudSurvey,
+  ownership: Pick<StackOwnedObjects, "owned" | "identities">,
+): Promise<CompleteSurvey> {
+  const { further, flavors, objects, quotas } = survey;
+  if (further) return { ...survey, further };
+  const ours = oursAmong(objects, ownership);
+  const needed = getNeededQuota(needs, flavors, ours);
+  const isNeeded = (name: QuotaName): boolean => (needed[name] ?? 0) > 0;
+  const ids = ours.flatMap(({ kind, id }) => (kind === "load balancer" ? [id] : []));
+  const grows = isNeeded("load balancers") || (isNeeded("instances") && isNeeded("members"));
+  // Existing machines prove that Neutron has the extensions.
+  const isNew = needed.instances === needs.machines.length;
+  const [volumes, parts, ...findings] = await Promise.all([
+    readVolumeQuotas(client, listVolumesToCreate(needs, ours)),
+    grows && client.offers("load-balancer")
+      ? readBalancerParts(client, quotas.limits, new Set(ids))
+      : { quotas: {}, existing: {} },
+    isNew ? checkExtensions(client, needs) : [],
+    isNeeded("floating IPs") ? checkExternalSubnets(client, needs, survey.externalNetworks) : [],
+  ]);
+  return { ...survey, further: { volumes, parts, findings: findings.flat() } };
+}
+
+/** Reports quotas that are too small for the objects that the cluster still needs. */
+function checkQuotas(
+  { quotas, flavors, volumeTypes, further: { volumes, parts } }: CompleteSurvey,
+  needs: ClusterRequirements,
+  ours: readonly CloudObject[],
+): Finding[] {
+  const limit = quotas.limits["servers in a server group"];
+  const needed = getNeededQuota(needs, flavors, ours, parts.existing);
+  const created = listVolumesToCreate(needs, ours);
+  return [
+    ...checkGroupSizes(findMachineChanges(needs.machines, ours), needs.machines, limit),
+    ...findQuotaProblems({ ...quotas.quotas, ...parts.quotas }, needed).map(createProblem),
+    ...findVolumeQuotaProblems(created, volumes, volumeTypes).map(createProblem),
+  ];
+}
 
 /**
  * Returns limit and use of each quota that the complete cluster needs. Skips quotas that the user
  * cannot read.
  */
 export function getClusterQuotas(
-  { quotas, flavors, objects }: CloudSurvey,
+  { quotas, flavors, objects, further: { parts } }: CompleteSurvey,
   needs: ClusterRequirements,
   ownership: StackOwnedObjects,
 ): QuotaRequirement[] {
-  const whole = additionalQuota(needs, flavors, []);
-  const rest = additionalQuota(needs, flavors, oursAmong(objects, ownership));
-  return getQuotaRequirements(quotas.quotas, rest).filter(({ name }) => (whole[name] ?? 0) > 0);
+  const whole = getNeededQuota(needs, flavors, []);
+  const ours = oursAmong(objects, ownership);
+  const rest = getNeededQuota(needs, flavors, ours, parts.existing);
+  return getQuotaRequirements({ ...quotas.quotas, ...parts.quotas }, rest).filter(
+    ({ name }) => (whole[name] ?? 0) > 0,
+  );
 }
 
 /**
@@ -220,16 +323,18 @@ export async function runPreflightChecks(
 ): Promise<Finding[]> {
   const { owned = new Set<string>(), identities = new Set<string>(), going, surveyed } = options;
   const { hasCredential = false } = options;
-  const found = await (surveyed ?? takeCloudSurvey(client, needs));
-  const { flavors, objects, hidden, lacking, quotas, missing, volumeZones } = found;
+  const first = surveyed ?? (await takeCloudSurvey(client, needs));
+  const found = await completeSurvey(client, needs, first, { owned, identities });
+  const { objects, hidden, lacking, quotas, always } = found;
   const ours = oursAmong(objects, { owned, identities });
+  const remaining = ours.filter(({ id }) => going?.has(id) !== true);
   const lacksCredentials =
     needs.makesCredential && [...hidden, ...lacking].includes("application credential");
-  const volumes = ours.filter(({ kind }) => kind === "volume").map(({ name }) => name);
   return [
-    ...missing,
-    ...checkVolumeZones(needs, volumeZones, new Set(volumes)),
-    ...findQuotaProblems(quotas.quotas, additionalQuota(needs, flavors, ours)).map(createProblem),
+    ...always,
+    ...found.further.findings,
+    ...checkOffer(found, needs, remaining, client),
+    ...checkQuotas(found, needs, ours),
     ...checkObjectNames(objects, needs, { owned, identities, ...(going && { going }) }),
     ...(lacksCredentials ? [credentialsUnsupportedProblem] : []),
     // The cluster may be in the state without its credential, if the first run was interrupted.

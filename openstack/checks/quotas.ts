@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CloudClient } from "../client/cloud-client.js";
 import { isHiddenFromUser } from "../http/cloud-error.js";
-import type { CountedResource } from "./cluster-requirements.js";
+import type { BalancerPart, CountedResource } from "./cluster-requirements.js";
 
 export type QuotaName = CountedResource | "instances" | "cores" | "MiB of RAM";
 
@@ -18,23 +18,38 @@ function pick(values: Record<string, unknown>, limit: string, used: string): Quo
   return typeof top === "number" && typeof now === "number" ? { limit: top, used: now } : undefined;
 }
 
-async function computeQuotas(client: CloudClient): Promise<Partial<Record<QuotaName, Quota>>> {
+/** Limit that a service reports without the used amount. -1 means unlimited. */
+export type LimitName = BalancerPart | "servers in a server group";
+
+/** Quotas and limits of one service. */
+interface ServiceQuotas {
+  readonly quotas: Partial<Record<QuotaName, Quota>>;
+  readonly limits?: Partial<Record<LimitName, number>>;
+}
+
+async function computeQuotas(client: CloudClient): Promise<ServiceQuotas> {
   const { limits } = absolute.parse(await client.request("compute", "GET", "/limits"));
   const values = limits.absolute;
+  const members = values["maxServerGroupMembers"];
   return {
-    instances: pick(values, "maxTotalInstances", "totalInstancesUsed"),
-    cores: pick(values, "maxTotalCores", "totalCoresUsed"),
-    "MiB of RAM": pick(values, "maxTotalRAMSize", "totalRAMUsed"),
-    "server groups": pick(values, "maxServerGroups", "totalServerGroupsUsed"),
+    quotas: {
+      instances: pick(values, "maxTotalInstances", "totalInstancesUsed"),
+      cores: pick(values, "maxTotalCores", "totalCoresUsed"),
+      "MiB of RAM": pick(values, "maxTotalRAMSize", "totalRAMUsed"),
+      "server groups": pick(values, "maxServerGroups", "totalServerGroupsUsed"),
+    },
+    ...(typeof members === "number" && { limits: { "servers in a server group": members } }),
   };
 }
 
-async function volumeQuotas(client: CloudClient): Promise<Partial<Record<QuotaName, Quota>>> {
-  if (!client.offers("volumev3")) return {};
+async function volumeQuotas(client: CloudClient): Promise<ServiceQuotas> {
+  if (!client.offers("volumev3")) return { quotas: {} };
   const { limits } = absolute.parse(await client.request("volumev3", "GET", "/limits"));
   return {
-    volumes: pick(limits.absolute, "maxTotalVolumes", "totalVolumesUsed"),
-    "volume gigabytes": pick(limits.absolute, "maxTotalVolumeGigabytes", "totalGigabytesUsed"),
+    quotas: {
+      volumes: pick(limits.absolute, "maxTotalVolumes", "totalVolumesUsed"),
+      "volume gigabytes": pick(limits.absolute, "maxTotalVolumeGigabytes", "totalGigabytesUsed"),
+    },
   };
 }
 
@@ -51,22 +66,34 @@ const detail = z.object({
   quota: z.record(z.string(), z.object({ limit: z.number(), used: z.number() })),
 });
 
-async function networkQuotas(client: CloudClient): Promise<Partial<Record<QuotaName, Quota>>> {
+async function networkQuotas(client: CloudClient): Promise<ServiceQuotas> {
   const path = `/quotas/${client.projectId}/details`;
   const { quota } = detail.parse(await client.request("network", "GET", path));
-  return Object.fromEntries(
-    Object.entries(networkNames).flatMap(([key, name]) => {
-      const found = quota[key];
-      return found ? [[name, found]] : [];
-    }),
-  );
+  return {
+    quotas: Object.fromEntries(
+      Object.entries(networkNames).flatMap(([key, name]) => {
+        const found = quota[key];
+        return found ? [[name, found]] : [];
+      }),
+    ),
+  };
 }
 
-async function loadBalancerQuotas(client: CloudClient): Promise<Partial<Record<QuotaName, Quota>>> {
-  if (!client.offers("load-balancer")) return {};
-  const { quota } = z
-    .object({ quota: z.looseObject({ load_balancer: z.number().nullish() }) })
-    .parse(await client.request("load-balancer", "GET", `/lbaas/quotas/${client.projectId}`));
+const balancerQuota = z.object({ quota: z.record(z.string(), z.unknown()) });
+
+/** Names of Octavia's quotas, the current name before the deprecated name. */
+const partKeys: Readonly<Record<BalancerPart, readonly string[]>> = {
+  listeners: ["listener"],
+  pools: ["pool"],
+  members: ["member"],
+  "health monitors": ["healthmonitor", "health_monitor"],
+};
+
+async function loadBalancerQuotas(client: CloudClient): Promise<ServiceQuotas> {
+  if (!client.offers("load-balancer")) return { quotas: {} };
+  const { quota } = balancerQuota.parse(
+    await client.request("load-balancer", "GET", `/lbaas/quotas/${client.projectId}`),
+  );
   const { loadbalancers } = z
     .object({ loadbalancers: z.array(z.unknown()) })
     .parse(
@@ -76,14 +103,22 @@ async function loadBalancerQuotas(client: CloudClient): Promise<Partial<Record<Q
         `/lbaas/loadbalancers?project_id=${client.projectId}&fields=id`,
       ),
     );
-  const limit = quota.load_balancer;
-  return typeof limit === "number"
-    ? { "load balancers": { limit, used: loadbalancers.length } }
-    : {};
+  const limitOf = (keys: readonly string[]): number | undefined =>
+    keys.map((key) => quota[key]).find((value) => typeof value === "number");
+  const limit = limitOf(["loadbalancer", "load_balancer"]);
+  const parts = Object.entries(partKeys).flatMap(([name, keys]) => {
+    const most = limitOf(keys);
+    return most === undefined ? [] : [[name, most]];
+  });
+  return {
+    quotas: limit === undefined ? {} : { "load balancers": { limit, used: loadbalancers.length } },
+    limits: Object.fromEntries(parts) as Partial<Record<BalancerPart, number>>,
+  };
 }
 
 export interface QuotaReport {
   readonly quotas: Partial<Record<QuotaName, Quota>>;
+  readonly limits: Partial<Record<LimitName, number>>;
   /** Services that do not allow the user to read a quota. */
   readonly unreadable: readonly string[];
 }
@@ -100,18 +135,21 @@ export async function readQuotas(client: CloudClient): Promise<QuotaReport> {
     "load balancer": loadBalancerQuotas,
   };
   const quotas: Partial<Record<QuotaName, Quota>> = {};
+  const limits: Partial<Record<LimitName, number>> = {};
   const unreadable: string[] = [];
   await Promise.all(
     Object.entries(readers).map(async ([service, read]) => {
       try {
-        Object.assign(quotas, await read(client));
+        const found: ServiceQuotas = await read(client);
+        Object.assign(quotas, found.quotas);
+        Object.assign(limits, found.limits);
       } catch (error) {
         if (!isHiddenFromUser(error)) throw error;
         unreadable.push(service);
       }
     }),
   );
-  return { quotas, unreadable };
+  return { quotas, limits, unreadable };
 }
 
 /** Quota, and the additional amount that the cluster needs. */
@@ -134,13 +172,16 @@ export const getQuotaRequirements = (
     return quota ? [{ name, ...quota, needed: Math.max(0, needed) }] : [];
   });
 
-/** Returns a sentence for each quota that is too small for the objects to create. */
+/**
+ * Returns a sentence for each quota that is too small for the objects to create. Keys are names of
+ * quotas in messages.
+ */
 export function findQuotaProblems(
-  quotas: Partial<Record<QuotaName, Quota>>,
-  wanted: Partial<Record<QuotaName, number>>,
+  quotas: Readonly<Record<string, Quota | undefined>>,
+  wanted: Readonly<Record<string, number | undefined>>,
 ): string[] {
-  return Object.entries(wanted).flatMap(([name, more]) => {
-    const quota = quotas[name as QuotaName];
+  return Object.entries(wanted).flatMap(([name, more = 0]) => {
+    const quota = quotas[name];
     if (!quota || quota.limit < 0 || more <= 0 || quota.used + more <= quota.limit) return [];
     const free = Math.max(0, quota.limit - quota.used);
     return [

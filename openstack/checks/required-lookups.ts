@@ -4,6 +4,11 @@ import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstac
 export interface RequiredLookups {
   /** Name of the cluster, to find its servers. @default no servers are looked up */
   readonly cluster?: string;
+  /**
+   * Machines that use the images and flavors. A name that only machines with existing servers use
+   * need not exist in the cloud. @default every image and every flavor must exist
+   */
+  readonly machines?: readonly WantedMachine[];
   /** Version of Pulumi's OpenStack plugin for the lookups. @default defaultOpenstackPlugin */
   readonly openstackPlugin?: PulumiOpenstackVersion;
   readonly images: readonly string[];
@@ -30,6 +35,16 @@ export interface RequiredLookups {
    * balancers use no separate external network.
    */
   readonly servicesExternalNetwork?: string;
+}
+
+/** Machine that needs an image and a flavor, each given by name or ID. */
+export interface WantedMachine {
+  /** Name of the server. */
+  readonly name: string;
+  readonly image: string;
+  readonly flavor: string;
+  /** Generation of the machine. A server with another generation is replaced. */
+  readonly generation: number;
 }
 
 /** Existing network for the machines. Each object is given by name or ID. */

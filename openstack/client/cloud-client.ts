@@ -8,7 +8,9 @@ import {
   sendRequest,
   type CloudRequest,
   type CloudAnswer,
+  type CloudConnection,
 } from "./send-request.js";
+import { getProxyVariables } from "../http/proxy-settings.js";
 import { defaultRetryClock, type RetryClock } from "../http/retry.js";
 import { getCloudScope, type CloudScope } from "../auth/token-scope.js";
 import { tokenSchema, type Token } from "../auth/token-schema.js";
@@ -28,8 +30,11 @@ export interface CloudClient {
    * in milliseconds.
    */
   glance(service: ServiceType, path: string, within: number): Promise<unknown>;
-  /** Returns whether the catalog contains an endpoint of the service in this region. */
-  offers(service: ServiceType): boolean;
+  /**
+   * Returns whether the catalog contains an endpoint of the service in this region. `type` is the
+   * only accepted name of the service in the catalog. Default: every name of the service.
+   */
+  offers(service: ServiceType, type?: string): boolean;
   readonly projectId: string;
   /** Name of the project. Empty if Keystone does not report the name. */
   readonly projectName: string;
@@ -151,7 +156,7 @@ const identityUrl = (authUrl: string): string => {
   return /\/v3$/.test(base) ? base : `${base.replace(/\/v2\.0$/, "")}/v3`;
 };
 
-async function authenticate(settings: CloudSettings, clock: RetryClock): Promise<Session> {
+async function authenticate(settings: CloudConnection, clock: RetryClock): Promise<Session> {
   const what = `Signing in to the identity service of cloud '${settings.name}'`;
   const asked = {
     method: "POST",
@@ -215,8 +220,14 @@ function requireOneRegion({ name, region, interface: kind }: CloudSettings, toke
   );
 }
 
-function endpoint(settings: CloudSettings, token: Token, service: ServiceType): string | undefined {
-  const { types, version }: Listed = services[service];
+function endpoint(
+  settings: CloudSettings,
+  token: Token,
+  service: ServiceType,
+  type?: string,
+): string | undefined {
+  const { types: known, version }: Listed = services[service];
+  const types = type === undefined ? known : [type];
   if (service === "identity") return identityUrl(settings.authUrl);
   const found = endpointsOf(token, types).find(
     (candidate) =>
@@ -244,7 +255,7 @@ class Client implements CloudClient {
   #signingIn: Promise<void> | undefined;
 
   constructor(
-    private readonly settings: CloudSettings,
+    private readonly settings: CloudConnection,
     private session: Session,
     private readonly patience: RetryClock,
   ) {
@@ -291,8 +302,8 @@ class Client implements CloudClient {
     return getConnectionProperties(this.settings);
   }
 
-  offers(service: ServiceType): boolean {
-    return endpoint(this.settings, this.session.token, service) !== undefined;
+  offers(service: ServiceType, type?: string): boolean {
+    return endpoint(this.settings, this.session.token, service, type) !== undefined;
   }
 
   async request(
@@ -365,8 +376,10 @@ class Client implements CloudClient {
 
 /** Signs in to a cloud. `options` or the environment determine the cloud. */
 export async function connectCloud(options: ConnectOptions = {}): Promise<CloudClient> {
-  const found = findCloud(options.cloud, options.env ?? process.env);
-  const settings = { ...found, credential: options.credential ?? found.credential };
+  const env = options.env ?? process.env;
+  const found = findCloud(options.cloud, env);
+  const credential = options.credential ?? found.credential;
+  const settings = { ...found, credential, proxies: getProxyVariables(env) };
   const clock = { ...defaultRetryClock, ...options.patience };
   return new Client(settings, await authenticate(settings, clock), clock);
 }

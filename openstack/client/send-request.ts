@@ -1,5 +1,6 @@
 import { CloudError, createStatusError, throwNotJson } from "../http/cloud-error.js";
 import type { CloudSettings } from "../auth/clouds-file.js";
+import type { ProxyVariables } from "../http/proxy-settings.js";
 import {
   isUntrustedCertificate,
   sendHttpRequest,
@@ -19,6 +20,11 @@ export interface CloudAnswer extends HttpAnswer {
   readonly times: number;
 }
 
+/** Settings of a cloud, with the environment variables that name proxies. */
+export interface CloudConnection extends CloudSettings {
+  readonly proxies: ProxyVariables;
+}
+
 /** HTTP request with its description and limits. */
 export type CloudRequest = Pick<HttpOptions, "method" | "headers" | "body" | "timeout" | "signal"> &
   RetryOptions;
@@ -28,15 +34,15 @@ export type CloudRequest = Pick<HttpOptions, "method" | "headers" | "body" | "ti
  * CloudError if there is no response.
  */
 export async function sendRequest(
-  settings: CloudSettings,
+  settings: CloudConnection,
   url: string,
   { what, repeatable, tries, ...options }: CloudRequest,
   clock: RetryClock,
 ): Promise<CloudAnswer> {
-  const { ca, cert, key, verify } = settings;
+  const { ca, cert, key, verify, proxies } = settings;
   // The server may close an idle connection just before this program sends a request on it. A
   // request that must not be sent twice therefore uses a new connection.
-  const all = { ...options, ca, cert, key, verify, alone: !repeatable };
+  const all = { ...options, ca, cert, key, verify, proxies, alone: !repeatable };
   const { outcome, times } = await retryRequest(
     () => sendHttpRequest(url, all),
     { what, repeatable, tries },

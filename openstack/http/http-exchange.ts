@@ -1,5 +1,6 @@
 import { request as requestPlain, type IncomingMessage } from "node:http";
 import { request as requestTls } from "node:https";
+import { findProxy, type ProxyVariables } from "./proxy-settings.js";
 
 export interface HttpOptions {
   readonly method?: string;
@@ -15,11 +16,19 @@ export interface HttpOptions {
   readonly key?: string;
   /** Whether the server's certificate is verified (`verify` in clouds.yaml). Default: true. */
   readonly verify?: boolean;
-  /** Milliseconds without received data after which the request fails. Default: 60 000. */
+  /**
+   * Milliseconds without received data after which the request fails. After ten times this time, the
+   * request fails even if data arrive. Default: 60 000.
+   */
   readonly timeout?: number;
   /** Whether the request uses a new connection. Default: the request may use an idle connection. */
   readonly alone?: boolean;
   readonly signal?: AbortSignal;
+  /**
+   * Environment variables with the proxy: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, also in lower case.
+   * Default: the variables of this process.
+   */
+  readonly proxies?: ProxyVariables;
 }
 
 export interface HttpAnswer {
@@ -28,18 +37,36 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
+/** Default of the option `timeout`, and the factor for the longest time of a request. */
+const defaultTimeout = 60_000;
+const longestTimeoutFactor = 10;
+
 async function text(answer: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of answer) parts.push(part as Buffer);
   return Buffer.concat(parts).toString("utf8");
 }
 
-/**
- * Sends an HTTP request. Uses `node:http`, because `fetch` does not accept the certificate of a
- * private CA.
- */
+/** Sends an HTTP request, through a proxy if environment variables name a proxy for the host. */
 export async function sendHttpRequest(url: string, options: HttpOptions = {}): Promise<HttpAnswer> {
   const target = new URL(url);
+  const { timeout = defaultTimeout } = options;
+  const proxy = findProxy(target, options.proxies ?? process.env);
+  if (!proxy) return sendDirectly(target, { ...options, timeout });
+  // Loaded only here, because most users have no proxy and the library takes time to load.
+  const { sendThroughProxy } = await import("./proxied-exchange.js");
+  const longestTimeout = timeout * longestTimeoutFactor;
+  return sendThroughProxy(target, proxy, { ...options, timeout, longestTimeout });
+}
+
+/**
+ * Sends an HTTP request without a proxy. Uses `node:http`, because `fetch` does not accept the
+ * certificate of a private CA.
+ */
+function sendDirectly(
+  target: URL,
+  options: HttpOptions & { readonly timeout: number },
+): Promise<HttpAnswer> {
   const open = target.protocol === "https:" ? requestTls : requestPlain;
   return new Promise<HttpAnswer>((resolve, reject) => {
     const request = open(
@@ -69,10 +96,14 @@ export async function sendHttpRequest(url: string, options: HttpOptions = {}): P
         }, reject);
       },
     );
-    request.setTimeout(options.timeout ?? 60_000, () => {
-      request.destroy(
-        Object.assign(new Error(`no answer from ${target.host}`), { code: "ETIMEDOUT" }),
-      );
+    const giveUp = (): void => {
+      const error = new Error(`no answer from ${target.host}`);
+      request.destroy(Object.assign(error, { code: "ETIMEDOUT" }));
+    };
+    request.setTimeout(options.timeout, giveUp);
+    const longest = setTimeout(giveUp, options.timeout * longestTimeoutFactor);
+    request.once("close", () => {
+      clearTimeout(longest);
     });
     request.once("error", reject);
     request.end(options.body);

@@ -1,4 +1,5 @@
 import { setTimeout as after } from "node:timers/promises";
+import { Failure } from "../../base/failures/failure.js";
 import type { HttpAnswer } from "./http-exchange.js";
 
 /*
@@ -118,6 +119,8 @@ async function attempt(send: () => Promise<HttpAnswer>): Promise<RequestOutcome>
   try {
     return { answer: await send() };
   } catch (error) {
+    // A wrong setting of the user, for example of the proxy.
+    if (error instanceof Failure) throw error;
     return { error: error as NodeJS.ErrnoException };
   }
 }

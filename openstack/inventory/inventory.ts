@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CloudClient, ServiceType } from "../client/cloud-client.js";
-import { CloudError, isHiddenFromUser } from "../http/cloud-error.js";
+import { CloudError, isDeniedByService, isHiddenFromUser } from "../http/cloud-error.js";
 import { listAll } from "../client/paginate.js";
 
 /**
@@ -204,6 +204,17 @@ export interface VisibleObjects {
 const isLacking = (kind: CloudObjectKind, error: unknown): boolean =>
   kind === "application credential" && error instanceof CloudError && error.kind === "not-found";
 
+/** Services that every cloud has in which a cluster can exist. */
+const presentServices: ReadonlySet<ServiceType> = new Set(["compute", "network"]);
+
+/**
+ * Returns whether the error means that the user cannot list the kind. If a proxy answers 404 for a
+ * service that every cloud has, the proxy only fails for a moment, for example during its reload.
+ */
+const isHidden = (kind: CloudObjectKind, error: unknown): boolean =>
+  isHiddenFromUser(error) &&
+  (isDeniedByService(error) || !presentServices.has(sources[kind].service));
+
 /**
  * Lists the objects of a project that the user can list.
  *
@@ -220,7 +231,7 @@ export async function listVisibleObjects(
         return { objects: await listObjects(client, kind), hidden: [], lacking: [] };
       } catch (error) {
         if (isLacking(kind, error)) return { objects: [], hidden: [], lacking: [kind] };
-        if (!isHiddenFromUser(error) || isNeeded(kind)) throw error;
+        if (!isHidden(kind, error) || isNeeded(kind)) throw error;
         return { objects: [], hidden: [kind], lacking: [] };
       }
     }),

@@ -18,6 +18,7 @@ import {
   type CloudObjectKind,
   type VisibleObjects,
 } from "./inventory.js";
+import { deleteServer } from "./delete-server.js";
 import { getOwnership, type OwnershipEvidence, type Ownership } from "./ownership.js";
 import { removeRoutesAndInterfaces } from "./router-interfaces.js";
 
@@ -185,11 +186,11 @@ export async function beginDeletion(
   if (object.kind === "router") await removeRoutesAndInterfaces(client, object.id, options);
   const target = path(object, client);
   const rules = object.kind === "application credential" ? await accessRulesOf(client, target) : [];
-  const none = await retryWhileInUse(
-    () => wasAlreadyGone(client.request(service, "DELETE", target)),
-    waitedFor(object),
-    options,
-  );
+  const remove = (): Promise<unknown> =>
+    object.kind === "server"
+      ? deleteServer(client, target)
+      : client.request(service, "DELETE", target);
+  const none = await retryWhileInUse(() => wasAlreadyGone(remove()), waitedFor(object), options);
   await deleteAccessRules(client, rules);
   return none;
 }

@@ -57,6 +57,8 @@ const isMarkedAsKept = ({ tags, metadata }: CloudObject): boolean =>
 /** Key of the cluster's name in tags and metadata. */
 export const clusterNameKey = "stackadm-cluster";
 export const identityKey = "stackadm-identity";
+/** Metadata key of the generation for which a server was created. */
+export const generationMetadataKey = "stackadm-generation";
 
 /** Returns the tags that mark the cluster's objects in Neutron. */
 export const getClusterTags = ({ name, identity }: ClusterMark): string[] => [

@@ -17,7 +17,7 @@ export const repositoryVariable = "STACKADM_SITE_REPOSITORY";
 /** Markdown files that are no pages. VitePress also ignores `node_modules`, `dist` and `.*`. */
 export const excluded = ["**/test/**"];
 
-/** Whether the file is a page of the site. The path is relative to the repository. */
+/** Returns whether the file is a page of the site. `file` is relative to the repository. */
 export const isPage = (file: string): boolean =>
   /\.md$/.test(file) && !/^[.]|(^|\/)test\//.test(file) && existsSync(join(root, file));
 

@@ -39,6 +39,13 @@ function counted(rows: readonly Row[], spec: ClusterSpec) {
       type === "openstack:networking/secGroup:SecGroup" && inputs["deleteDefaultRules"] !== true,
   ).length;
   const volumes = rows.filter(({ type }) => type === "openstack:blockstorage/volume:Volume");
+  // The cloud controller creates a listener, a pool and a monitor for each port of a Service, and a
+  // member for each worker. kubeadm's label excludes control planes.
+  const ports = balanced.reduce(
+    (sum, { inputs }) => sum + (inputs["spec"] as { ports: readonly unknown[] }).ports.length,
+    0,
+  );
+  const workers = Object.values(spec.workers).reduce((sum, { count: of }) => sum + of, 0);
   return {
     networks: count("openstack:networking/network:Network"),
     subnets: count("openstack:networking/subnet:Subnet"),
@@ -58,6 +65,12 @@ function counted(rows: readonly Row[], spec: ClusterSpec) {
     volumes: claims + volumes.length,
     "volume gigabytes": volumes.reduce((sum, { inputs }) => sum + Number(inputs["size"]), claims),
     "load balancers": balancers.length + balanced.length,
+    listeners: count("openstack:loadbalancer/listener:Listener") + ports,
+    pools: count("openstack:loadbalancer/pool:Pool") + ports,
+    members:
+      count("openstack:loadbalancer/member:Member") +
+      ports * (workers > 0 ? workers : spec.controlPlane.count),
+    "health monitors": count("openstack:loadbalancer/monitor:Monitor") + ports,
     "server groups": count("openstack:compute/serverGroup:ServerGroup"),
   };
 }
@@ -184,9 +197,8 @@ describe("getClusterRequirements", () => {
   const matches = (rows: readonly Row[], spec: ClusterSpec): void => {
     const needs = getClusterRequirements(spec);
     assert.deepEqual(needs.counts, counted(rows, spec));
-    const machines = Object.values(needs.flavors).reduce((sum, count) => sum + count, 0);
     const servers = rows.filter(({ type }) => type === "openstack:compute/instance:Instance");
-    assert.equal(machines, servers.length);
+    assert.equal(needs.machines.length, servers.length);
     const named = (type: string): unknown[] =>
       rows.filter((row) => row.type === type).map(({ inputs }) => inputs["name"]);
     assert.deepEqual(

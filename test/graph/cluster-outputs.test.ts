@@ -40,6 +40,10 @@ describe("the Cluster component in a program", () => {
         ...cloudAnswers,
         outputs: { ...cloudAnswers.outputs, [command]: stdoutOf },
       }).finally(restore);
+      assert.match(
+        String(await value(pulumi.output(outputs["containerdChecksum"]))),
+        /^[0-9a-f]{64}$/,
+      );
       return value(pulumi.output(outputs["kubernetesVersion"]));
     };
     assert.equal(await reached("1.35.4"), "1.35.4");

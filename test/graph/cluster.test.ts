@@ -112,12 +112,21 @@ describe("the graph of a cluster", () => {
         assert.deepEqual(row.replaceOnChanges, ["#initerror"]);
         assert.ok(row.deleteBeforeReplace);
         assert.deepEqual([...row.ignoreChanges].sort(), [
-          ...["availabilityZone", "blockDevices", "flavorId", "imageId", "imageName", "keyPair"],
-          ...["metadata", "powerState", "schedulerHints", "tags", "userData"],
+          ...["availabilityZone", "blockDevices", "flavorId", "forceDelete", "imageId"],
+          ...[
+            "imageName",
+            "keyPair",
+            "metadata",
+            "powerState",
+            "schedulerHints",
+            "tags",
+            "userData",
+          ],
         ]);
         assert.equal(row.inputs["configDrive"], true);
         // Explicit: it is in ignoreChanges, and a default would not count as one later.
         assert.equal(row.inputs["powerState"], "active");
+        assert.equal(row.inputs["forceDelete"], true, "no soft deletion keeps its port in use");
       }
     });
 

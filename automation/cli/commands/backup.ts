@@ -29,7 +29,7 @@ export const createBackupRunOptions = (context: StackContext): BackupRunOptions 
   ...getStopSignals(context),
   ...createClusterReporter(context),
   onNote: (text) => {
-    context.session.progress.note(context.session.redactor.clean(text));
+    context.session.progress.note(text);
   },
 });
 

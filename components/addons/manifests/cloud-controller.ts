@@ -16,8 +16,9 @@ import {
   controlPlaneSelector,
   buildFieldEnvVar,
   buildLivenessProbe,
-  controlPlaneToleration,
+  getControlPlaneTolerations,
   buildReadinessProbe,
+  type Taint,
 } from "../../kubernetes-objects/pod-settings.js";
 import type { RbacObjects } from "../../kubernetes-objects/rbac.js";
 import type {
@@ -112,12 +113,17 @@ export function buildCloudControllerRbac(): RbacObjects {
   });
 }
 
-/** Tolerations for pods that start before the pod network works and before nodes have addresses. */
-export const notReadyNodeTolerations: Toleration[] = [
+/**
+ * Returns the tolerations of pods on control planes that start before the pod network works and
+ * before nodes have addresses.
+ *
+ * @param taints taints of the control planes. Default: only the taint of kubeadm
+ */
+export const getNotReadyNodeTolerations = (taints?: readonly Taint[]): Toleration[] => [
   uninitializedNodeToleration,
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoSchedule" },
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
-  controlPlaneToleration,
+  ...getControlPlaneTolerations(taints),
 ];
 
 /** Arguments of {@link buildCloudControllerDaemonSet}. */
@@ -141,6 +147,8 @@ export interface CloudControllerSettings {
   readonly serial?: boolean | undefined;
   /** Digest of cloud.conf and certificates. A changed digest restarts the pods. */
   readonly configChecksum: StringInput;
+  /** Taints of the control planes. @default only the taint of kubeadm */
+  readonly controlPlaneTaints?: readonly Taint[] | undefined;
 }
 
 /**
@@ -166,7 +174,7 @@ export function buildCloudControllerDaemonSet(settings: CloudControllerSettings)
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
-          tolerations: notReadyNodeTolerations,
+          tolerations: getNotReadyNodeTolerations(settings.controlPlaneTaints),
           securityContext: { runAsNonRoot: true, runAsUser: 1001 },
           containers: [controllerContainer(settings)],
           volumes: [cloudConfigVolume.volume],

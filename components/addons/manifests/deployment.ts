@@ -10,8 +10,9 @@ import {
   buildAppLabel,
   controlPlaneSelector,
   fastEvictionTolerations,
-  controlPlaneToleration,
+  getControlPlaneTolerations,
   addSkipAwaitAnnotation,
+  type Taint,
 } from "../../kubernetes-objects/pod-settings.js";
 
 /** Security context of a container that needs no privileges. */
@@ -22,14 +23,17 @@ export const restrictedSecurityContext: SecurityContext = {
 };
 
 /**
- * Pod settings of essential add-ons, whose pods run on control planes with priority over other
- * pods.
+ * Returns the pod settings of essential add-ons, whose pods run on control planes with priority over
+ * other pods.
+ *
+ * @param taints taints of the control planes. Default: only the taint of kubeadm
  */
-export const systemPodSettings = {
-  priorityClassName: "system-cluster-critical",
-  nodeSelector: controlPlaneSelector,
-  tolerations: [controlPlaneToleration, ...fastEvictionTolerations],
-} satisfies Partial<PodSpec>;
+export const getSystemPodSettings = (taints?: readonly Taint[]) =>
+  ({
+    priorityClassName: "system-cluster-critical",
+    nodeSelector: controlPlaneSelector,
+    tolerations: [...getControlPlaneTolerations(taints), ...fastEvictionTolerations],
+  }) satisfies Partial<PodSpec>;
 
 /** Settings in which the Deployments of the add-ons differ. */
 export interface DeploymentSettings {

@@ -2,12 +2,13 @@
 import type { ClusterSpec } from "../../config/cluster-spec.js";
 import { keystoneWebhookAddress } from "../../kubeadm/keystone-webhook-kubeconfig.js";
 import { systemNamespace } from "../../kubernetes-objects/rbac.js";
-import { notReadyNodeTolerations } from "./cloud-controller.js";
+import { getNotReadyNodeTolerations } from "./cloud-controller.js";
 import { restrictedSecurityContext } from "./deployment.js";
 import {
   buildAppLabel,
   addContainerDefaults,
   controlPlaneSelector,
+  type Taint,
 } from "../../kubernetes-objects/pod-settings.js";
 import type {
   Container,
@@ -68,6 +69,8 @@ export interface KeystoneAuthSettings {
    * digest restarts the pods.
    */
   readonly checksum: StringInput;
+  /** Taints of the control planes. @default only the taint of kubeadm */
+  readonly controlPlaneTaints?: readonly Taint[] | undefined;
 }
 
 /**
@@ -93,7 +96,7 @@ export function buildKeystoneDaemonSet(settings: KeystoneAuthSettings): DaemonSe
           dnsPolicy: "Default",
           priorityClassName: "system-cluster-critical",
           nodeSelector: controlPlaneSelector,
-          tolerations: notReadyNodeTolerations,
+          tolerations: getNotReadyNodeTolerations(settings.controlPlaneTaints),
           securityContext: {
             runAsNonRoot: true,
             runAsUser: 1001,

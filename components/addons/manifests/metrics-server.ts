@@ -11,13 +11,14 @@ import {
   systemNamespace,
   type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
-import { restrictedSecurityContext, buildDeployment, systemPodSettings } from "./deployment.js";
+import { restrictedSecurityContext, buildDeployment, getSystemPodSettings } from "./deployment.js";
 import {
   buildAppLabel,
   addContainerDefaults,
   buildLivenessProbe,
   buildReadinessProbe,
   addSkipAwaitAnnotation,
+  type Taint,
 } from "../../kubernetes-objects/pod-settings.js";
 import type {
   ApiService,
@@ -122,6 +123,8 @@ export interface MetricsServerSettings {
   readonly signedKubelets: boolean;
   /** Whether Pulumi waits until the pod is ready. The pod needs the pod network. @default true */
   readonly awaited?: boolean;
+  /** Taints of the control planes. @default only the taint of kubeadm */
+  readonly controlPlaneTaints?: readonly Taint[] | undefined;
 }
 
 /**
@@ -139,6 +142,7 @@ export function buildMetricsServerDeployment({
   image,
   signedKubelets,
   awaited,
+  controlPlaneTaints,
 }: MetricsServerSettings): Deployment {
   return buildDeployment({
     name,
@@ -147,7 +151,7 @@ export function buildMetricsServerDeployment({
     // pod has ended. An update must therefore end the old pod before it starts the new pod.
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
     pod: {
-      ...systemPodSettings,
+      ...getSystemPodSettings(controlPlaneTaints),
       // metrics-server must connect to kubelet's port. The firewall of the machines
       // (machine/scripts/prepare/prepare.sh) blocks this port for pods, unless they use the host
       // network.

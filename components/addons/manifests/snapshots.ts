@@ -8,8 +8,8 @@ import {
   writeEventsRule,
   type RbacObjects,
 } from "../../kubernetes-objects/rbac.js";
-import { restrictedSecurityContext, buildDeployment, systemPodSettings } from "./deployment.js";
-import { addContainerDefaults } from "../../kubernetes-objects/pod-settings.js";
+import { restrictedSecurityContext, buildDeployment, getSystemPodSettings } from "./deployment.js";
+import { addContainerDefaults, type Taint } from "../../kubernetes-objects/pod-settings.js";
 import { cinderDriverName } from "./storage-class.js";
 import type {
   CustomResourceDefinition,
@@ -231,14 +231,18 @@ export function buildSnapshotControllerRbac(): RbacObjects {
  * Returns the Deployment of the controller that binds each VolumeSnapshot to a
  * VolumeSnapshotContent. This controller does not call OpenStack.
  */
-export function buildSnapshotController(image: string, awaited?: boolean): Deployment {
+export function buildSnapshotController(
+  image: string,
+  awaited?: boolean,
+  controlPlaneTaints?: readonly Taint[],
+): Deployment {
   const { lease, renew, retry } = leaderElectionTimes;
   return buildDeployment({
     name,
     awaited,
     strategy: { type: "Recreate" },
     pod: {
-      ...systemPodSettings,
+      ...getSystemPodSettings(controlPlaneTaints),
       securityContext: { runAsNonRoot: true, runAsUser: 65532 },
       containers: [
         addContainerDefaults({

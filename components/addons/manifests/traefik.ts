@@ -11,7 +11,6 @@ import type {
   PodDisruptionBudget,
   PodSpec,
   Service,
-  Toleration,
 } from "../../kubernetes-objects/kubernetes-types.js";
 import {
   buildRbacObjects,
@@ -30,6 +29,8 @@ import {
   buildReadinessProbe,
   addSkipAwaitAnnotation,
   buildNodeSpreadConstraints,
+  tolerateTaints,
+  type Taint,
 } from "../../kubernetes-objects/pod-settings.js";
 
 const name = "traefik";
@@ -84,15 +85,12 @@ export function buildIngressClass({
   };
 }
 
-/** Node taint that Traefik's pods tolerate. */
-type Tolerated = Pick<Toleration, "key" | "value" | "effect">;
-
 /** Arguments of {@link buildTraefikDeployment}. */
 export interface TraefikSettings {
   readonly image: string;
   readonly spec: IngressSpec;
   /** Taints of the machines in the worker pool that runs Traefik. @default none */
-  readonly taints?: readonly Tolerated[];
+  readonly taints?: readonly Taint[];
   /**
    * Argument that determines the address in the status of each Ingress:
    * {@link publishedServiceFlag} or {@link fixedIngressAddressFlag}.
@@ -121,7 +119,7 @@ function placed({ spec, taints = [] }: TraefikSettings): Partial<PodSpec> {
     return { topologySpreadConstraints: buildNodeSpreadConstraints(matchLabels) };
   return {
     nodeSelector: { [poolLabel]: spec.pool },
-    tolerations: taints.map((taint) => ({ ...taint, operator: "Equal" })),
+    tolerations: tolerateTaints(taints),
     affinity: {
       podAntiAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: [
@@ -155,10 +153,24 @@ export function buildTraefikDeployment(settings: TraefikSettings): Deployment {
         seccompProfile: { type: "RuntimeDefault" },
       },
       containers: [proxy(settings)],
+      terminationGracePeriodSeconds: acceptSeconds + requestSeconds + 10,
       volumes: [{ name: "tmp", emptyDir: {} }],
     },
   });
 }
+
+/**
+ * Seconds in which a pod that ends still accepts connections. Meanwhile, all nodes learn that the
+ * pod ends.
+ */
+const acceptSeconds = 15;
+/** Seconds in which a pod that accepts no more connections finishes its requests. */
+const requestSeconds = 30;
+
+const buildDrainArgs = (entryPoint: string): readonly string[] => [
+  `--entryPoints.${entryPoint}.transport.lifeCycle.requestAcceptGraceTimeout=${String(acceptSeconds)}s`,
+  `--entryPoints.${entryPoint}.transport.lifeCycle.graceTimeOut=${String(requestSeconds)}s`,
+];
 
 function proxy({ image, shown }: TraefikSettings): Container {
   const probe = { httpGet: { path: "/ping", port: "ping" }, failureThreshold: 3 };
@@ -168,15 +180,18 @@ function proxy({ image, shown }: TraefikSettings): Container {
     args: [
       "--global.checkNewVersion=false",
       "--global.sendAnonymousUsage=false",
-      ...ingressPorts.map(
-        (entrance) =>
-          `--entryPoints.${entryPoints[entrance.name]}.address=:${String(entrance.containerPort)}/tcp`,
-      ),
+      ...ingressPorts.flatMap((entrance) => [
+        `--entryPoints.${entryPoints[entrance.name]}.address=:${String(entrance.containerPort)}/tcp`,
+        ...buildDrainArgs(entryPoints[entrance.name]),
+      ]),
       // Traefik serves every Ingress also over TLS. The certificate comes from the Secret of the
       // Ingress, or is self-signed.
       `--entryPoints.${entryPoints.https}.http.tls=true`,
       `--entryPoints.traefik.address=:${String(pingPort)}/tcp`,
       "--ping=true",
+      // A pod that ends still accepts connections. With the default 503, its readiness probe would
+      // fail, and kube-proxy would drop these connections.
+      "--ping.terminatingStatusCode=200",
       "--providers.kubernetesIngress=true",
       `--providers.kubernetesIngress.ingressClass=${ingressClassName}`,
       "--providers.kubernetesIngress.strictPrefixMatching=true",

@@ -11,64 +11,10 @@ import {
   booleanField,
   integerField,
 } from "../../schema/fields.js";
-
-/**
- * Flags that users must not set, because another argument or kubeadm sets them. `instead` is the
- * error message, which says what to do instead.
- */
-type Reserved = readonly (readonly [flags: RegExp, instead: string])[];
-
-const file = "is a file of kubeadm's; leave it out";
-const connection: Reserved = [
-  [/^((authentication-|authorization-)?kubeconfig|master)$/, file],
-  [/^secure-port$/, "is where its health is checked; leave it out"],
-];
-
-const apiServerFlags: Reserved = [
-  [/^advertise-address$/, "is the machine's own address; leave it out"],
-  [
-    /^(secure-port|bind-address)$/,
-    "is where machines, endpoint and firewall expect the API; leave it out",
-  ],
-  [/^service-cluster-ip-range$/, "comes from another setting; write network.services instead"],
-  [
-    /^service-node-port-range$/,
-    "is where firewall, load balancers and ingress expect node ports, 30000-32767; leave it out",
-  ],
-  [/^etcd-(servers|cafile|certfile|keyfile)$/, "comes from another setting; write `etcd` instead"],
-  [
-    /^(tls-cert-file|tls-private-key-file|client-ca-file|kubelet-client-(certificate|key)|proxy-client-(cert|key)-file|requestheader-client-ca-file|service-account-(signing-)?key-file)$/,
-    file,
-  ],
-  [
-    /^(anonymous-auth|enable-bootstrap-token-auth)$/,
-    "is needed for its health checks and for joins; leave it out",
-  ],
-  [
-    /^oidc-(issuer-url|client-id|(username|groups)-(claim|prefix)|ca-file)$/,
-    "comes from another setting; write kubernetes.oidc instead",
-  ],
-  [
-    /^audit-(policy-file|log-path|log-max(age|backup|size))$/,
-    "comes from another setting; write kubernetes.audit instead",
-  ],
-  [/^cloud-(provider|config)$/, "is the cloud controller's; write cloudController instead"],
-];
-
-const controllerManagerFlags: Reserved = [
-  [
-    /^(cluster-cidr|allocate-node-cidrs)$/,
-    "comes from another setting; write network.pods instead",
-  ],
-  [/^service-cluster-ip-range$/, "comes from another setting; write network.services instead"],
-  [/^cluster-name$/, "identifies load balancers; leave it out"],
-  [/^cloud-(provider|config)$/, "is the cloud controller's; write cloudController instead"],
-  [
-    /^(client-ca-file|requestheader-client-ca-file|root-ca-file|service-account-private-key-file|cluster-signing-(cert|key)-file)$/,
-    file,
-  ],
-  ...connection,
-];
+import { findFieldProblems, findFlagProblem, type Decisions } from "./flags/decision.js";
+import { apiServerDecisions } from "./flags/kube-apiserver.js";
+import { controllerManagerDecisions } from "./flags/kube-controller-manager.js";
+import { schedulerDecisions } from "./flags/kube-scheduler.js";
 
 const scalarSchema = z.union([z.string(), z.number(), z.boolean()]);
 /** Value of a flag, or a list of values for a flag that may occur several times. */
@@ -77,44 +23,39 @@ const flagValueSchema = z.union([scalarSchema, z.array(scalarSchema).min(1)], {
     `${shortValue(input)} is not a flag's value; write text, a number, true, false or a list of them`,
 });
 
-const problemOf = (name: string, reserved: Reserved): string | undefined =>
-  /^[a-z][a-z0-9-]*$/.test(name)
-    ? reserved.find(([flags]) => flags.test(name))?.[1]
-    : "is not the name of a flag; write it without dashes before it, in small letters";
-
 /**
  * Returns the schema of a control plane component's flags. A change applies to one control plane
  * after another.
  */
-const component = (name: string, reserved: Reserved, example: string) =>
+const component = (name: string, decisions: Decisions, example: string) =>
   strictObject({
     extraArgs: z
       .record(z.string(), flagValueSchema, {
         error: ({ input }) => `${shortValue(input)} is not an object; write flags of ${name}`,
       })
       .check(({ value, issues }) => {
-        for (const flag of Object.keys(value)) {
-          const problem = problemOf(flag, reserved);
-          if (problem !== undefined)
-            issues.push({ code: "custom", path: [flag], input: flag, message: problem });
+        for (const [flag, written] of Object.entries(value)) {
+          const message = findFlagProblem(name, decisions, flag, written);
+          if (message !== undefined)
+            issues.push({ code: "custom", path: [flag], input: written, message });
         }
       })
       .default({})
       .meta(
         doc(
           "restarts control plane",
-          `Flags of ${name} by their name without dashes, like \`${example}\`; a list for a flag that may occur several times. They override kubeadm's own flags; flags that follow another argument are refused with its name.`,
+          `Flags of ${name} by their name without dashes, like \`${example}\`; a list for a flag that may occur several times. They override kubeadm's own flags. A flag that follows another argument is refused with its name, and so is a value with which the cluster would not work.`,
         ),
       ),
   }).prefault({});
 
-export const apiServerSchema = component("kube-apiserver", apiServerFlags, "event-ttl: 2h");
+export const apiServerSchema = component("kube-apiserver", apiServerDecisions, "event-ttl: 2h");
 export const controllerManagerSchema = component(
   "kube-controller-manager",
-  controllerManagerFlags,
+  controllerManagerDecisions,
   "terminated-pod-gc-threshold: 100",
 );
-export const schedulerSchema = component("kube-scheduler", connection, "v: 2");
+export const schedulerSchema = component("kube-scheduler", schedulerDecisions, "v: 2");
 
 /**
  * Shortest validity of a certificate, in hours: a week. If a renewal fails, there are still days to
@@ -231,28 +172,11 @@ export const auditSchema = strictObject({
 }).prefault({});
 
 /**
- * Returns the schema for fields of KubeletConfiguration or KubeProxyConfiguration. Refuses the
- * fields in `reserved`, because kubeadm or this program sets them. For the fields in `words`,
- * accepts only the listed values, because the component would not start with others.
+ * Returns the schema for fields of KubeletConfiguration or KubeProxyConfiguration. Refuses fields
+ * and values according to `decisions`.
  */
-export const componentFieldsSchema = (
-  kind: string,
-  reserved: Readonly<Record<string, string>>,
-  words: Readonly<Record<string, readonly string[]>> = {},
-) =>
+export const componentFieldsSchema = (kind: string, decisions: Decisions) =>
   jsonObjectField(kind).check(({ value, issues }) => {
-    const refuse = (field: string, message: string): void =>
-      void issues.push({ code: "custom", path: [field], input: field, message });
-    for (const [field, message] of Object.entries({
-      apiVersion: "is kubeadm's; leave it out",
-      kind: "is kubeadm's; leave it out",
-      ...reserved,
-    }))
-      if (field in value) refuse(field, message);
-    for (const [field, allowed] of Object.entries(words))
-      if (field in value && !allowed.some((word) => word === value[field]))
-        refuse(
-          field,
-          `${shortValue(value[field])} is not known here; write ${allowed.filter(Boolean).join(" or ")}`,
-        );
+    for (const { path, message } of findFieldProblems(kind, decisions, value))
+      issues.push({ code: "custom", path: [...path], input: value, message });
   });

@@ -39,7 +39,7 @@ const uses: Readonly<Record<Exclude<ReplaceableImage, "etcd">, string>> = {
   coreDns:
     "Image of CoreDNS, whose pods restart one after another. Its name must be `coredns`, and it must have a tag",
   pause:
-    "Image of the container that holds each pod's network. containerd restarts on each machine, pods do not; pods that start afterwards use the new image. kubeadm also pulls its own before it starts",
+    "Image of the container that holds each pod's network. containerd restarts on one machine after another, pods do not; pods that start afterwards use the new image. kubeadm also pulls its own before it starts",
 };
 
 const isReference = (value: string): boolean =>

@@ -84,8 +84,8 @@ export const keystoneSchema = strictObject({
   policy: list(policyRuleSchema, 1, "a list of rules").optional(),
 }).optional();
 
-const own = /^(authentication-token-webhook-(config-file|version)|authentication-config)$/;
-const ofPolicy = /^authorization-(mode|config|webhook-(config-file|version))$/;
+const own = /^authentication-token-webhook-(config-file|version)$/;
+const ofPolicy = /^authorization-(mode|webhook-(config-file|version))$/;
 
 /** Reports flags of the API server that `kubernetes.keystone` sets itself. */
 export function findKeystoneConflicts({

@@ -13,6 +13,8 @@ import {
   oidcSchema,
   schedulerSchema,
 } from "./component-flags.js";
+import { kubeletDecisions } from "./flags/kubelet.js";
+import { kubeProxyDecisions } from "./flags/kube-proxy.js";
 import { findKeystoneConflicts, keystoneSchema } from "./keystone.js";
 import { patchesSchema } from "./static-pod-patches.js";
 import { packagesSchema } from "../machines/packages.js";
@@ -66,27 +68,15 @@ export const kubernetesSchema = strictObject({
   controllerManager: controllerManagerSchema,
   scheduler: schedulerSchema,
   patches: patchesSchema,
-  kubelet: componentFieldsSchema(
-    "KubeletConfiguration",
-    {
-      staticPodPath: "is where the control plane's pods are; leave it out",
-      healthzPort: "is where kubelet's health is checked; leave it out",
-      healthzBindAddress: "is where kubelet's health is checked; leave it out",
-    },
-    { cgroupDriver: ["systemd", "cgroupfs"] },
-  )
+  kubelet: componentFieldsSchema("KubeletConfiguration", kubeletDecisions)
     .default({})
     .meta(
       doc(
         "restarts kubelet",
-        "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's. `cgroupDriver`, `clusterDNS`, `clusterDomain`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster exists: a change is refused.",
+        "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's. `maxPods` is at most the number of addresses in a node's share of `network.pods`: 253 with the default share, a /24. Its default is 110, or less if the share has fewer addresses. `cgroupDriver`, `clusterDNS`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster exists: a change is refused.",
       ),
     ),
-  kubeProxy: componentFieldsSchema(
-    "KubeProxyConfiguration",
-    {},
-    { mode: ["iptables", "nftables", "ipvs"] },
-  )
+  kubeProxy: componentFieldsSchema("KubeProxyConfiguration", kubeProxyDecisions)
     .default({})
     .meta(
       doc(

@@ -2,7 +2,7 @@ import {
   containerdPackageRepository,
   kubernetesPackageRepository,
 } from "../../../base/versions/pinned-versions.js";
-import { doc, strictObject, textField } from "../../schema/fields.js";
+import { doc, integerField, strictObject, textField } from "../../schema/fields.js";
 
 const fingerprint = textField(
   (value) => /^[0-9A-F]{40}$/.test(value),
@@ -25,8 +25,8 @@ const filled = (pattern: RegExp) => (value: string) =>
 const plainAddress = String.raw`https?://[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d+)?(/[\w.~%+:/-]*)?`;
 
 /**
- * Apt repository for containerd. Only for machines that have no containerd 2 and find none in their
- * other repositories.
+ * Apt repository and generation of containerd. Machines use the repository only if they find no
+ * suitable containerd in their other repositories.
  */
 const containerdSchema = strictObject({
   source: textField(
@@ -37,7 +37,7 @@ const containerdSchema = strictObject({
     .meta(
       doc(
         "in place",
-        "Apt repository with containerd.io, in the form of a line of sources.list: address, suite and components, or `/` after the address of a flat repository. A machine uses it for this one package, and apt does not keep it: only if the machine has no containerd 2 and neither `kubernetes.packages.url` nor the distribution offers one. `{distribution}` and `{codename}` become ID and VERSION_CODENAME of the machine's /etc/os-release.",
+        "Apt repository with containerd.io, in the form of a line of sources.list: address, suite and components, or `/` after the address of a flat repository. A machine uses it for this one package, and apt does not keep it: only if neither `kubernetes.packages.url` nor the distribution offers a suitable containerd. `{distribution}` and `{codename}` become ID and VERSION_CODENAME of the machine's /etc/os-release.",
       ),
     ),
   key: textField(
@@ -57,6 +57,14 @@ const containerdSchema = strictObject({
       doc(
         "in place",
         "Fingerprint of that primary key. Another key is refused, and further keys in the file are not trusted.",
+      ),
+    ),
+  generation: integerField(0, "a generation")
+    .default(0)
+    .meta(
+      doc(
+        "in place",
+        "Raise it to install the newest allowed build of containerd, and of runc, on the existing machines: one machine after another is drained, changed and made schedulable again. An upgrade of Kubernetes does the same. With 0, containerd changes only in such an upgrade.",
       ),
     ),
 })

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeYamlError, parseYamlDocument } from "../../../base/yaml.js";
 import { doc, list, strictObject, shortValue, textField } from "../../schema/fields.js";
 
 /** MIME types of cloud-init parts, by the beginning of the part's first line. */
@@ -12,19 +13,38 @@ type Beginning = keyof typeof cloudInitMimeTypes;
 /** MIME boundary between the parts of user data. No part may contain this text. */
 export const cloudInitPartBoundary = "==stackadm==";
 
-export const findCloudInitHeader = (part: string): Beginning | undefined =>
-  (Object.keys(cloudInitMimeTypes) as Beginning[]).find((one) => part.startsWith(one));
+/**
+ * Returns the header in the first line of a part. The line of a script continues after `#!`. Other
+ * headers are whole lines, because `#cloud-config-archive` is another format.
+ */
+export function findCloudInitHeader(part: string): Beginning | undefined {
+  const [line = ""] = part.split("\n");
+  return (Object.keys(cloudInitMimeTypes) as Beginning[]).find((one) =>
+    one === "#!" ? line.startsWith(one) : line.trimEnd() === one,
+  );
+}
 
 /**
- * Maximum length of all parts of the user together, in characters. Nova accepts 64 KiB of user data
+ * Maximum length of all parts of the user together, in bytes. Nova accepts 65,535 bytes of user data
  * in base64. The program's own part is less than 4 KiB.
  */
-const most = 40_000;
+const mostBytes = 40_000;
+/** Number of bytes that the headers of a part add to the user data, at most. */
+const headerBytes = 250;
+
+/** Returns the reason why cloud-init could not read a cloud-config. "" if it can. */
+function findYamlError(part: string): string {
+  if (findCloudInitHeader(part) !== "#cloud-config") return "";
+  const [wrong] = parseYamlDocument(part).errors;
+  return wrong === undefined ? "" : describeYamlError(wrong);
+}
 
 const cloudInitPartSchema = textField(
   (one) => findCloudInitHeader(one) !== undefined && !one.includes(cloudInitPartBoundary),
-  "is not a part for cloud-init; begin it with #cloud-config, #! or #cloud-boothook, and leave ==stackadm== out",
-);
+  "is not a part for cloud-init; begin it with a line #cloud-config, #cloud-boothook or #!/bin/bash, and leave ==stackadm== out",
+).refine((one) => findYamlError(one) === "", {
+  error: ({ input }) => `is not YAML: ${findYamlError(String(input))}; write YAML`,
+});
 
 const step = (when: string) =>
   z
@@ -39,10 +59,14 @@ const step = (when: string) =>
       ),
     );
 
+const countBytes = (parts: readonly string[]): number =>
+  parts.reduce((sum, part) => sum + Buffer.byteLength(part) + headerBytes, 0);
+
 /** Cloud-init parts that users add to the user data of their machines. */
 export const cloudInitSchema = list(cloudInitPartSchema, 0, "a list of parts for cloud-init")
-  .refine((all) => all.join("").length <= most, {
-    error: `is more than Nova accepts; use at most ${String(most)} characters in all`,
+  .refine((all) => countBytes(all) <= mostBytes, {
+    error: ({ input }) =>
+      `has ${String(countBytes(input as readonly string[]))} bytes, which is more than Nova accepts; use at most ${String(mostBytes)} bytes in all`,
   })
   .default([])
   .meta(

@@ -15,7 +15,10 @@ interface Written {
     readonly existing?: object | undefined;
   };
   readonly podNetwork: PodNetworkSpec;
-  readonly kubernetes: { readonly controllerManager: { readonly extraArgs: Flags } };
+  readonly kubernetes: {
+    readonly controllerManager: { readonly extraArgs: Flags };
+    readonly kubelet: Flags;
+  };
   /** Number of machines that become nodes. */
   readonly nodes: number;
   /** Number of all machines. Each machine has an address in the machines' network. */
@@ -76,34 +79,95 @@ const issue = (path: string, input: unknown, message: string): z.core.$ZodRawIss
   message: `${String(input)} ${message}`,
 });
 
-/** Reports flags for the size of a node's pod range whose value is not a prefix length. */
+/**
+ * Reports flags for the size of a node's pod range whose value is not a prefix length, or leaves no
+ * address for a pod.
+ */
 const wrongFlags = ({ kubernetes, network }: Written): z.core.$ZodRawIssue[] => {
   const { extraArgs: flags } = kubernetes.controllerManager;
   const perFamily = Object.values(families).map(({ flag, bits, usual }) => ({ flag, bits, usual }));
   return [{ ...families.pods, flag: ofBoth }, ...perFamily].flatMap(({ flag, bits, usual }) => {
     const value = flagIn(flags, flag);
-    if (value === undefined || (Number.isInteger(value) && value > 0 && value <= bits)) return [];
-    const message = `${String(flags[flag])} is no prefix of a node's share of network.${flag.endsWith("6") && network.ipv6 ? "ipv6.pods" : "pods"}; write a number like ${String(usual)}, at most ${String(bits)}`;
+    const most = bits - 2;
+    if (value === undefined || (Number.isInteger(value) && value > 0 && value <= most)) return [];
+    const message = `${String(flags[flag])} is no prefix of a node's share of network.${flag.endsWith("6") && network.ipv6 ? "ipv6.pods" : "pods"}; write a number like ${String(usual)}, at most ${String(most)}`;
     const path = ["kubernetes", "controllerManager", "extraArgs", flag];
     return [{ code: "custom" as const, path, input: flags[flag], message }];
   });
 };
 
 /**
- * Returns the reason why the range does not suffice for the pods of all nodes. Returns undefined if
- * it suffices. kubeadm reads only the flag of the IP family, such as `node-cidr-mask-size-ipv4`. In
- * a single-stack cluster, the controller manager prefers `node-cidr-mask-size`.
+ * Returns the prefix length of one node's share of a pod range. kubeadm reads only the flag of the
+ * IP family, such as `node-cidr-mask-size-ipv4` (`checked`). In a single-stack cluster, the
+ * controller manager prefers `node-cidr-mask-size`.
  */
-function ofPods(
-  { network: { ipv6 }, podNetwork, kubernetes, nodes }: Written,
-  range: string,
+function sharesOf(
+  { network: { ipv6 }, kubernetes }: Pick<Written, "network" | "kubernetes">,
   family: keyof typeof families,
-): string | undefined {
+): { readonly checked: number; readonly share: number } {
   const { extraArgs: flags } = kubernetes.controllerManager;
   const { flag, usual } = families[family];
-  const own = getPrefixLength(range);
   const checked = flagIn(flags, flag) ?? usual;
-  const share = (ipv6 ? undefined : flagIn(flags, ofBoth)) ?? checked;
+  return { checked, share: (ipv6 ? undefined : flagIn(flags, ofBoth)) ?? checked };
+}
+
+/**
+ * Number of addresses in a node's share that no pod can have: the addresses of network, node and
+ * broadcast.
+ */
+const reservedInShare = 3;
+
+/** Default of kubelet's field `maxPods`. */
+const usualMaxPods = 110;
+
+/**
+ * Returns the largest number of pods for which each node has addresses. Returns undefined if the
+ * pod network allocates addresses itself.
+ */
+function getMostPods(of: Pick<Written, "network" | "podNetwork" | "kubernetes">) {
+  if (getPodNetworkTraits(of.podNetwork).assignsPodRanges === true) return undefined;
+  const used: readonly (keyof typeof families)[] = of.network.ipv6
+    ? ["pods", "ipv6.pods"]
+    : ["pods"];
+  const rooms = used.map((family) => 2 ** (families[family].bits - sharesOf(of, family).share));
+  return Math.min(...rooms) - reservedInShare;
+}
+
+/**
+ * Returns kubelet's `maxPods` if kubelet's default is more than the number of addresses in a node's
+ * share of the pod range. Otherwise returns undefined.
+ */
+export function getSmallerMaxPods(
+  of: Pick<Written, "network" | "podNetwork" | "kubernetes">,
+): number | undefined {
+  const most = getMostPods(of);
+  return most !== undefined && most < usualMaxPods ? most : undefined;
+}
+
+/** Reports a number of pods for which a node's share of the pod range has not enough addresses. */
+function findMaxPodsConflict(of: Written): z.core.$ZodRawIssue[] {
+  const maxPods = Number(of.kubernetes.kubelet["maxPods"] ?? 0);
+  const most = getMostPods(of);
+  if (most === undefined || !(maxPods > most)) return [];
+  return [
+    {
+      code: "custom",
+      path: ["kubernetes", "kubelet", "maxPods"],
+      input: maxPods,
+      message: `${String(maxPods)} pods are more than the ${String(most)} addresses of a node; write at most ${String(most)}, or in a new cluster a smaller kubernetes.controllerManager.extraArgs.${families.pods.flag}`,
+    },
+  ];
+}
+
+/**
+ * Returns the reason why the range does not suffice for the pods of all nodes. Returns undefined if
+ * it suffices.
+ */
+function ofPods(of: Written, range: string, family: keyof typeof families): string | undefined {
+  const { podNetwork, nodes } = of;
+  const { flag } = families[family];
+  const own = getPrefixLength(range);
+  const { checked, share } = sharesOf(of, family);
   const longest = Math.min(checked, share);
   if (own > longest)
     return `is less than the /${String(longest)} that each node gets of it; write a larger range`;
@@ -148,6 +212,7 @@ export function findAddressCapacityConflicts(of: Written): z.core.$ZodRawIssue[]
   ];
   return [
     ...flags,
+    ...(flags.length > 0 ? [] : findMaxPodsConflict(of)),
     ...found.flatMap(([path, range, message]) =>
       message === undefined ? [] : [issue(path, range, message)],
     ),

@@ -23,6 +23,9 @@ import {
  * Existing network of the machines. The program creates only ports in this network. The program
  * does not change or delete the network, its subnet and its router.
  */
+/** Maximum number of name servers of a subnet: Neutron's default of `max_dns_nameservers`. */
+const mostNameServers = 5;
+
 const existingNetworkSchema = strictObject({
   network: nonEmptyTextField("a network").meta(
     doc(
@@ -93,11 +96,19 @@ export const networkSchema = strictObject({
     .default("10.96.0.0/12")
     .meta(doc("refused", "Range of the Services' virtual addresses.")),
   dns: list(ipAddressField, 0, "a list of name servers")
+    .max(mostNameServers, {
+      error: `has more name servers than Neutron accepts; write at most ${String(mostNameServers)}`,
+    })
     .refine((all) => new Set(all).size === all.length, {
       error: "has a name server twice; leave one of them out",
     })
     .default([])
-    .meta(doc("in place", "DNS servers of the machines. Empty: the network's own.")),
+    .meta(
+      doc(
+        "in place",
+        `DNS servers of the machines, at most ${String(mostNameServers)}. Resolvers use only the first three. Empty: the network's own.`,
+      ),
+    ),
   mtu: integerField(1280, "an MTU in bytes")
     .optional()
     .meta(

@@ -23,6 +23,7 @@ member() {
     die "etcd on $NODE_NAME does not answer; if a majority of its members is lost, run backup and restore, or restore with an earlier backup"
   touch "$membership"
   converge_version
+  converge_containerd etcd_answers
   close_etcd_data
   allow_join_requests
   run_user_script afterKubeadm "$AFTER_KUBEADM"

@@ -13,8 +13,7 @@ converge_version() {
   if [[ -e $state/kept-version ]] || ! has_wanted_version kubelet; then
     former=$(version_of kubelet)
     refuse_downgrade
-    poll 120 etcd_answers --cluster ||
-      die_as NOT_READY "$NODE_NAME is not upgraded while not all members of etcd answer; bring them back and run up again"
+    drain_this_node
     say "$NODE_NAME: Kubernetes $KUBERNETES_VERSION instead of ${former#v}"
     record_unfinished version
     get_packages kubeadm cri-tools
@@ -23,6 +22,14 @@ converge_version() {
   fi
   record_applied version "$KUBERNETES_VERSION"
 }
+
+# An etcd machine is no node, so it has no pods to drain. It changes only if all members answer.
+drain_this_node() {
+  poll 120 etcd_answers --cluster ||
+    die_as NOT_READY "$NODE_NAME is not upgraded while not all members of etcd answer; bring them back and run up again"
+}
+
+uncordon_this_node() { :; }
 
 # Replaces only the image in the manifest. `kubeadm init phase etcd local` would also change the
 # list of members.

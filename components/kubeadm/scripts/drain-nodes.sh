@@ -1,14 +1,22 @@
 # shellcheck shell=bash disable=SC2154
-# Drains nodes. Runs on a control plane. Put before the scripts that use it.
+# Drains nodes. Runs on a control plane. Put before the scripts that use it. They define
+# `report_drain TEXT`, which reports the progress of a drain.
 
 export KUBECONFIG=/etc/kubernetes/admin.conf
 
 run_kubectl() { timeout "$((60 * factor))" kubectl "$@"; }
 
-# drain_node NODE REPORT [OPTION...]: drains the node within 10 minutes, and writes kubectl's output
-# to the file REPORT. Never deletes pods without a controller.
+# drain_node NODE REPORT [OPTION...]: drains the node within 10 minutes times `factor`, and writes
+# kubectl's output to the file REPORT. Every 30 s, reports what blocks the drain. Never deletes pods
+# without a controller.
 drain_node() {
-  timeout 660 kubectl drain "$1" --ignore-daemonsets --delete-emptydir-data --timeout=600s "${@:3}" >"$2" 2>&1
+  local child
+  timeout "$((660 * factor))" kubectl drain "$1" --ignore-daemonsets --delete-emptydir-data --timeout="$((600 * factor))s" "${@:3}" >"$2" 2>&1 &
+  child=$!
+  until timeout 30 tail --pid "$child" --sleep-interval 0.3 --follow /dev/null; do
+    report_drain "$1: the drain waits: $(print_blockers "$2")"
+  done
+  wait "$child"
 }
 
 # print_blockers REPORT: prints the pods that kubectl could not evict or did not delete, with the

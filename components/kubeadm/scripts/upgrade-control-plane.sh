@@ -80,7 +80,8 @@ print_exit_error() {
 
 drain_this_node() {
   local said code=0
-  said=$("$drain_program" retire "$NODE_NAME") || code=$?
+  # Shows the progress of the drain to the user.
+  said=$("$drain_program" retire "$NODE_NAME" 2>&3) || code=$?
   check_drain_result "$code" "$said"
 }
 

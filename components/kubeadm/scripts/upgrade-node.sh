@@ -99,7 +99,7 @@ upgrade_document() {
 check_drain_result() {
   case $1 in
     0) ;;
-    4) die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its kubelet, in service; what blocks it: $2. Delete these pods or change what protects them, then run up again" ;;
+    4) die_as DRAIN_BLOCKED "$NODE_NAME could not be drained and stays in service; what blocks it: $2. Delete these pods or change what protects them, then run up again" ;;
     *) die "no control plane drains $NODE_NAME; the next up tries again" ;;
   esac
 }

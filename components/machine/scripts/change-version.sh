@@ -17,10 +17,11 @@ get_packages() {
   has_wanted_version "$1" || die "$1 of $NODE_NAME is not of version $KUBERNETES_VERSION, although its package is installed"
 }
 
-# upgrade_kubelet_package COMMAND...: installs the new kubelet, and waits until the command
-# succeeds.
+# upgrade_kubelet_package COMMAND...: installs the new containerd and the new kubelet, and waits
+# until the command succeeds. containerd comes first, because the new kubelet may need it.
 upgrade_kubelet_package() {
   local said
+  install_containerd_builds
   get_packages kubelet kubectl cri-tools kubernetes-cni
   update_pause_image
   systemctl daemon-reload

@@ -72,10 +72,11 @@ await_ready() {
 }
 
 # Asks a control plane whether the node is Ready, and sets `code` to the exit code of the answer.
-# Fails if another request may get another answer.
+# Writes what the control plane prints to the file `network`. Fails if another request may get
+# another answer.
 report_joined() {
   code=0
-  ask_peers 240 joined "${token%%.*}" || code=$?
+  ask_peers 240 joined "${token%%.*}" >"$join_directory/network" || code=$?
   # Codes 69 and 255: the control plane is overloaded or restarts. Waits, because frequent requests
   # would slow it down.
   case $code in 69 | 255) sleep 5 ;; esac

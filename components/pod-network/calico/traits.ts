@@ -75,5 +75,13 @@ const traits: Readonly<Record<CalicoOptions["encapsulation"], PodNetworkTraits>>
 export const calicoRow: PodNetworkRow<typeof calicoOptionsSchema> = {
   options: calicoOptionsSchema,
   summary: "wraps or routes them and enforces network policies, Kubernetes' and its own",
-  traits: ({ encapsulation }) => ({ ...traits[encapsulation], assignsPodRanges: true }),
+  traits: ({ encapsulation }) => ({
+    ...traits[encapsulation],
+    assignsPodRanges: true,
+    podRangeObjects: {
+      resource: "blockaffinities.crd.projectcalico.org",
+      template:
+        '{{range .items}}{{if ne (print .spec.deleted) "true"}}{{.spec.node}} {{.spec.cidr}}{{"\\n"}}{{end}}{{end}}',
+    },
+  }),
 };

@@ -142,7 +142,9 @@ export function buildFlannelDaemonSet(settings: FlannelSettings): DaemonSet {
     metadata: { name, namespace, labels },
     spec: {
       selector: { matchLabels: labels },
-      updateStrategy: { type: "RollingUpdate" },
+      // Pods keep their network while the daemon restarts, so several nodes are updated at the same
+      // time.
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } },
       template: {
         metadata: {
           labels: { ...labels, ...apiByNameLabel },

@@ -153,7 +153,9 @@ export function buildKubeRouterDaemonSet(settings: KubeRouterSettings): DaemonSe
     metadata: { name, namespace: systemNamespace, labels },
     spec: {
       selector: { matchLabels: labels },
-      updateStrategy: { type: "RollingUpdate" },
+      // Pods keep their network while the daemon restarts, so several nodes are updated at the same
+      // time.
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } },
       template: {
         metadata: {
           labels: { ...labels, ...apiByNameLabel },

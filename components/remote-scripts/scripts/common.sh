@@ -20,6 +20,8 @@ readonly volatile=/run/stackadm
 factor=1
 [[ ! -r $state/timeout-factor ]] || read -r factor <"$state/timeout-factor" || :
 [[ $factor =~ ^[1-9][0-9]?$ ]] || factor=1
+# At the first boot, the file does not exist yet, and prepare.sh gets the factor in TIMEOUT_FACTOR.
+((${TIMEOUT_FACTOR:-1} <= factor)) || factor=$TIMEOUT_FACTOR
 
 # say TEXT...: prints progress for the user on standard error. Standard output is for the result.
 say() { printf '%s\n' "$*" >&3; }
@@ -190,35 +192,130 @@ report_failure() {
   say "reason: ${reason:-${failed_command:-$step} ended with code $code}"
 }
 
-# Reports every 5 s that the machine and this script run. Without reports, the program asks Nova for
-# the state of the server (automation/engine/script-watchdog.ts). Standard input is a pipe that only
-# the script keeps open. When the script ends, this function ends at once, so that it keeps neither
-# the SSH session nor the lock.
+# Reports every 5 s that the machine and this script run, and ends the step at its time limit.
+# Without reports, the program asks Nova for the state of the server
+# (automation/engine/script-watchdog.ts). Standard input is a pipe that only the script keeps open.
+# The script writes a line to the pipe when its function begins. When the script ends, this function
+# ends at once, so that it keeps neither the SSH session nor the lock.
 report_alive() {
+  local left='' code=''
   exec 2>/dev/null 4>&- 9>&-
-  while kill -0 $$ && printf 'alive %s %s %s s\n' "$SERVER_PATH" "$step" "$SECONDS" >&3; do
-    read -r -t 5 || (($? > 128)) || break
+  # The time limit also applies after the SSH session has ended and every write fails.
+  trap '' PIPE
+  while kill -0 $$; do
+    [[ $code == 0 ]] || printf 'alive %s %s %s s\n' "$SERVER_PATH" "$step" "$SECONDS" >&3 || :
+    code=0
+    read -r -t 5 || code=$?
+    if ((code == 0)); then
+      left=$step_limit
+    elif ((code <= 128)); then
+      break
+    # Counts intervals, because a correction of the clock would change SECONDS.
+    elif [[ -n $left ]] && (((left -= 5) <= 0)); then
+      end_step || :
+      break
+    fi
   done
 }
 
-# run_step NAME FUNCTION [LOCK]: runs the function of a script, with a log that only root can read.
-# Only one script with the same LOCK runs on a machine at a time.
+# Ends the script's shell and all other processes of the step, at the time limit. The units of
+# start_unit continue, because they are processes of systemd. The shell reports the failure in its
+# exit trap, for which it has 60 s.
+# The kernel does not end a process that waits for a device, and the shell waits for this process.
+# In this case, this function kills the shell and reports the failure. It also ends the session's
+# sshd, which otherwise waits until every process has closed the output of the session.
+end_step() {
+  local processes=() callers=() parents=() states=() session=''
+  find_step_processes
+  printf '%s did not end within %s s on %s and was ended while it ran %s; if the machine is only slow, write a larger timeoutFactor\n' \
+    "$step" "$step_limit" "$(hostname)" "$(print_unfinished_programs)" >"$reason_file"
+  kill -USR1 $$
+  kill -KILL "${processes[@]}"
+  for _ in {1..60}; do
+    kill -0 $$ || break
+    sleep 1
+  done
+  kill -KILL $$
+  [[ ! -e $reason_file ]] || (exit 124) || report_failure
+  for _ in {1..5}; do
+    find_step_processes
+    ((${#processes[@]} > 0)) || return 0
+    kill -KILL "${processes[@]}"
+    sleep 1
+  done
+  [[ -z $session ]] || kill "$session"
+}
+
+# Sets `processes` to the IDs of all processes of the step except the script's shell: the
+# descendants of the shell, and other processes that keep the SSH session open. Sets `parents`
+# and `states` to the parent and the state of each process on the machine. The first call also sets
+# `callers` to the shell and its ancestors, which are never ended, and `session` to the session's
+# sshd. Later calls keep these values, because the shell may have ended.
+find_step_processes() {
+  local line pid one name
+  processes=() parents=() states=()
+  for line in /proc/[0-9]*/stat; do
+    IFS= read -r line <"$line" || continue
+    pid=${line%% *}
+    # The second field is the name of the program, in brackets. The name may contain blanks.
+    read -r "states[pid]" "parents[pid]" _ <<<"${line##*) }"
+  done
+  for ((one = $$; one > 0; one = ${parents[one]:-0})); do
+    callers[one]=yes
+    read -r name <"/proc/$one/comm" || name=''
+    [[ -n $session || $name != sshd* ]] || session=$one
+  done
+  for pid in "${!parents[@]}"; do
+    if [[ -n ${callers[pid]:-} ]] || ((pid == BASHPID)); then continue; fi
+    for ((one = pid; one > 0 && one != $$; one = ${parents[one]:-0})); do :; done
+    if ((one == $$)) || has_session_output "$pid"; then processes+=("$pid"); fi
+  done
+}
+
+# has_session_output PID: succeeds if the process has inherited descriptor 3, the output of the SSH
+# session. Always fails if the output is a file or a terminal, which other programs may use, too.
+has_session_output() {
+  local output=/proc/$BASHPID/fd/3
+  [[ (-p $output || -S $output) && /proc/$1/fd/3 -ef $output ]]
+}
+
+# Prints the programs in `processes` that wait for no other program. Prints no arguments, because
+# the arguments of a user's script may be secret.
+print_unfinished_programs() {
+  local pid name found=''
+  for pid in "${processes[@]}"; do
+    if [[ " ${parents[*]} " == *" $pid "* ]]; then continue; fi
+    read -r name <"/proc/$pid/comm" || continue
+    if [[ ${states[pid]} == D ]]; then name+=', which waits for a device'; fi
+    found+="${found:+, }$name"
+  done
+  printf '%s' "${found:-bash}"
+}
+
+# run_step NAME FUNCTION [LOCK [SECONDS]]: runs the function of a script, with a log that only root
+# can read. Only one script with the same LOCK runs on a machine at a time. The function is ended
+# after SECONDS times `factor`.
 run_step() {
+  local step_limit=$((${4:-5400} * factor))
   step=$1 log=/var/log/stackadm/$1.log reason_file=$volatile/$1.$$.reason
   umask 077
   [[ -d $state && -d $volatile && -d /var/log/stackadm ]] || mkdir -p "$state" "$volatile" /var/log/stackadm
   umask 022
   exec 3>&2 4>&1 9>"$volatile/${3:-lock}" >>"$log" 2>&1
   trap report_failure EXIT
+  # The signal of end_step. SIGTERM is the signal of a machine that stops, after which the program
+  # runs the script again (lifecycle/ssh-failures.ts).
+  trap 'exit 124' USR1
   require SERVER_ID SERVER_PATH
   # Starts report_alive in the background of a subshell that ends at once. A `wait` in the script
   # then does not wait for report_alive.
   exec 8> >(report_alive <&0 &)
-  # Waits for a script of an interrupted run, for example an upgrade, which may run for this time.
-  # Meanwhile this script reports signs of life.
-  flock -w "$((5400 * factor))" 9 8>&- || die "another step is still running on $(hostname)"
+  # Waits for a script of an interrupted run, for example an upgrade. The wait is longer than the
+  # time limit of such a script. Meanwhile this script reports signs of life.
+  flock -w "$((5520 * factor))" 9 8>&- || die "another step is still running on $(hostname)"
   # If the SSH connection ended during the wait, this write fails and ends the script.
   ((SECONDS < 5)) || say "$step begins"
   TZ=UTC printf -- '--- %(%FT%TZ)T\n' -1
+  echo begins >&8
   "$2" 8>&- 9>&- </dev/null
 }

@@ -46,6 +46,11 @@ const stackadmVariables: VariableSection = {
       "none; on the lab, the `site.yaml` of the lab",
     ),
     ours(
+      "STACKADM_OWNER",
+      "name of the pipeline and its environment, such as `prod-pipeline`. The next command with the same name takes over a stack that a [killed job](../team/ci.md#what-happens-if-a-job-is-stopped) holds. At most 100 letters, digits and `._/@:-`. Every reader of the state can read the name, so it must not be a secret. No effect with Pulumi Cloud",
+      "none; no stack is taken over",
+    ),
+    ours(
       "STACKADM_DEBUG",
       "if set, to any value, an unexpected error is printed with its stack trace",
     ),
@@ -160,8 +165,18 @@ const pulumiVariables: VariableSection = {
     engine("PULUMI_HOME", "directory with Pulumi's programs and plugins", "`~/.pulumi`"),
   ],
   remarks: [
-    "Pulumi and its backends read more variables, for example `PULUMI_ACCESS_TOKEN` for Pulumi's service and `AWS_ACCESS_KEY_ID` for S3. stackadm passes the whole environment on.",
-    "stackadm sets `PATH` (tools first), `PULUMI_SKIP_UPDATE_CHECK=true`, the backend, the passphrase file and `SSH_AUTH_SOCK` for the engine. It sets `PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true` if the package `@stackadm/toolchain` provides a program. `stackadm env` prints these variables. If no agent has a key, it prints lines that start an agent, in place of `SSH_AUTH_SOCK`.",
+    "Pulumi, its backends, plugins and your program read more variables, for example `PULUMI_ACCESS_TOKEN` for Pulumi's service and `AWS_ACCESS_KEY_ID` for S3. stackadm passes every variable on whose name does not begin with `PULUMI_` or `OS_`.",
+    [
+      "Of the names that begin with `PULUMI_`, only these are passed on. A warning names the others, for example `PULUMI_OPTION_TARGET`, `PULUMI_CONTINUE_ON_ERROR` or `PULUMI_K8S_DELETE_UNREACHABLE`, because they change what an operation does ([0066](../decisions/0066-passed-environment.md)):",
+      "",
+      "- backend, login and secrets: the variables above, `PULUMI_ACCESS_TOKEN`, `PULUMI_API`, `PULUMI_CONSOLE_DOMAIN`, `PULUMI_DEFAULT_ORGANIZATION`, `PULUMI_CREDENTIALS_PATH`, `PULUMI_CREDENTIAL_STORE`, `PULUMI_CLOUD_SECRET_OVERRIDE`, and most of `PULUMI_DIY_BACKEND_*`;",
+      "- programs and plugins: `PULUMI_SKIP_UPDATE_CHECK`, `PULUMI_IGNORE_AMBIENT_PLUGINS`, `PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION`, `PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES`, `PULUMI_GITSSH_PASSPHRASE`;",
+      "- speed and diagnosis: `PULUMI_PARALLEL_*`, `PULUMI_DEBUG_*`, `PULUMI_LOG_*`, `PULUMI_OTEL_*`, `PULUMI_TRACING_*`;",
+      "- facts for your program and for Pulumi's service: `PULUMI_STACK`, `PULUMI_PROJECT`, `PULUMI_ORG`, `PULUMI_CI_*`, `PULUMI_GIT_*`, `PULUMI_VCS_*`;",
+      "- Kubernetes: `PULUMI_K8S_CLIENT_*`, `PULUMI_K8S_SUPPRESS_*`, `PULUMI_K8S_HELM_*`.",
+    ].join("\n"),
+    "Of the names that begin with `OS_`, these are left out: variables of a login that is not used, and `OS_SWAUTH`, `OS_DELAYED_AUTH`, `OS_ALLOW_REAUTH` and `OS_USE_OCTAVIA`.",
+    "stackadm sets `PATH` (tools first), `PULUMI_SKIP_UPDATE_CHECK=true`, the backend, the passphrase file and `SSH_AUTH_SOCK` for the engine. It sets `PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true` if the package `@stackadm/toolchain` provides a program, and `no_grpc_proxy` with the hosts of this machine if `http_proxy`, `https_proxy` or `grpc_proxy` is set. `stackadm env` prints these variables. If no agent has a key, it prints lines that start an agent, in place of `SSH_AUTH_SOCK`.",
   ],
 };
 
@@ -186,12 +201,21 @@ const machineVariables: VariableSection = {
     ),
     ours("HOME", "directory that replaces `~` in the paths of `clouds.yaml`"),
     ours("PATH", "searched for `pulumi`, its plugins, `ssh-agent`, `ssh-add` and `kubectl`"),
+    engine(
+      "HTTPS_PROXY",
+      "proxy for `https://`, such as `http://proxy.example.org:3128`, for all requests of stackadm, Pulumi and its plugins. See [Through a proxy](../set-up/cloud-connection.md#through-a-proxy)",
+    ),
+    engine("HTTP_PROXY", "proxy for `http://`"),
+    engine(
+      "NO_PROXY",
+      "hosts that are reached without the proxy: names, domains, addresses, ranges and `*`, with commas between them. This machine is always reached directly",
+    ),
     ours("CI", "if set, progress is printed as plain lines, without redrawing"),
     ours("TERM", "`dumb`: progress is printed as plain lines, without redrawing"),
     ours("TMPDIR", "place of the socket of an agent that stackadm starts", "`/tmp`"),
   ],
   remarks: [
-    "Values of `XDG_STATE_HOME` and `XDG_CACHE_HOME` that are not absolute paths are ignored. `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are not read: the proxy of the machines is a [setting](../set-up/proxy.md).",
+    "Values of `XDG_STATE_HOME` and `XDG_CACHE_HOME` that are not absolute paths are ignored. The names of the three variables for proxies may be written in lower case. The proxy of the machines is a [setting](../set-up/proxy.md).",
     "The state directory contains:",
     [
       "- `pulumi/`: state, if no other backend is set;",

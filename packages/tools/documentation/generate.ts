@@ -16,6 +16,7 @@ import { insertNumbers, performanceChart, performancePage } from "./performance-
 import { listPictures } from "./pictures/list-pictures.js";
 import { reliabilityPage } from "./reliability-page.js";
 import { stepsPage } from "./step-page.js";
+import { waitsPage } from "./waits/waits-page.js";
 
 /*
  * Writes the generated pages below docs/reference, the JSON schemas in docs, the pictures in
@@ -61,6 +62,7 @@ function generatedPages(): readonly (readonly [string, string])[] {
     [join("reference", "reliability.md"), reliabilityPage()],
     [join("reference", "steps.md"), stepsPage()],
     [join("reference", "support-matrix.md"), renderEvidencePage(supportSections, readEvidence())],
+    [join("reference", "waits.md"), waitsPage()],
   ];
 }
 

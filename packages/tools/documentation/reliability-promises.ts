@@ -131,8 +131,16 @@ const repair: PromiseSection = {
       "unit/base/file-lock",
     ),
     promise(
-      "A lock is removed only if its holder is certainly dead, or was shown and confirmed.",
+      "A lock is removed only if its holder is certainly dead, or was shown and confirmed, or stopped its heartbeats and has the same owner.",
       ...["commands/automation/guards/stack-lock", "unit/automation/pulumi/lock-holders"],
+    ),
+    promise(
+      "A job on a lost runner is continued by the next job of the same owner, and of no other.",
+      ...["engine/automation/shared-backends", "commands/automation/guards/take-over-stack"],
+    ),
+    promise(
+      "An engine that cannot store heartbeats is killed before another job of its owner takes the stack over.",
+      ...["commands/automation/engine/owner-heartbeat", "unit/automation/engine/owner-heartbeat"],
     ),
     promise(
       "A failed request is repeated only if a second execution does no harm.",
@@ -188,6 +196,13 @@ const input: PromiseSection = {
       "unit/openstack/auth/clouds-refused",
     ),
     promise("What the cloud lacks is reported before the first change.", "lab/refusals"),
+    promise(
+      "Each flag of the control plane, and each field of kubelet and kube-proxy, is refused or checked if the cluster would not work with some value.",
+      ...[
+        "unit/components/config/kubernetes/flags/decision",
+        "unit/components/config/cluster-spec",
+      ],
+    ),
   ],
 };
 
@@ -204,6 +219,14 @@ const changes: PromiseSection = {
       "lab/all/control-planes/replace-control-planes",
     ),
     promise(
+      "A machine leaves only if another machine could join.",
+      "scripts/kubeadm/steps/remove-node",
+    ),
+    promise(
+      "Add-ons on control planes run also with taints of the settings.",
+      ...["unit/components/addons/workloads", "graph/addons/addons"],
+    ),
+    promise(
       "Settings that cannot change are refused before anything changes.",
       "engine/lifecycle/immutable-values",
     ),
@@ -211,6 +234,10 @@ const changes: PromiseSection = {
       "A component that does not start with its new configuration gets the former one back.",
       "scripts/kubeadm/component-configuration",
       "lab/all/kubernetes/component-configuration",
+    ),
+    promise(
+      "A change of containerd happens on one machine at a time, on a drained node, and a build that does not run is replaced by the former one.",
+      ...["scripts/kubeadm/upgrade-node", "graph/lifecycle/rollout"],
     ),
     promise(
       "Certificates are renewed in time, while all control planes are healthy, and restored if a component fails.",

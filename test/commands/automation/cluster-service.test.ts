@@ -77,10 +77,10 @@ describe("the cluster service", function () {
     const clusters = service();
     const stop = new AbortController();
     const first = clusters.preview("dev", bare);
-    const second = clusters.up("dev", { signal: stop.signal });
+    const second = fails(clusters.up("dev", { signal: stop.signal }), "CANCELLED");
     stop.abort();
+    const { message } = await second;
     await first;
-    const { message } = await fails(second, "CANCELLED");
     assert.match(message, /before anything was changed/);
     assert.deepEqual(engine.operations(), ["preview"]);
   });

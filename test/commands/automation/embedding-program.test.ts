@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
+import { inspect } from "node:util";
 import type { Listening } from "../../support/engine/listening-service.js";
 import { VerificationFailed } from "../../../automation/health/cluster-health.js";
 import { Embedder, fails } from "../../support/engine/embedder.js";
@@ -140,6 +141,9 @@ describe("a program that embeds the cluster service", function () {
       assert.equal(error.exitCode, 5);
       assert.equal(error.result.verification.nodes.length, 2);
       assert.equal(error.result.kubeconfigPath, embedder.kubeconfig());
+      assert.match(JSON.stringify(error.result.outputs), /client-key-data/);
+      for (const logged of [JSON.stringify(error), inspect(error, { depth: 6 })])
+        assert.doesNotMatch(logged, /client-key-data/);
     });
 
     it("gets CANCELLED if it stops the operation during the verification", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { Embedder } from "../../support/engine/embedder.js";
+import { Embedder, settingsOf } from "../../support/engine/embedder.js";
 import {
   networkType,
   sameOutputs,
@@ -51,6 +51,15 @@ describe("a program that reads through the cluster service", function () {
     assert.match(
       notes.join("\n"),
       /left these operations unfinished: Network 'net', Network 'other'\. `up`/,
+    );
+  });
+
+  it("gets a warning about a deprecated setting from the preflight", async () => {
+    const settings = settingsOf({ kubernetes: { kubeProxy: { mode: "ipvs" } } });
+    const findings = await embedder.service().preflight("dev", { settings });
+    assert.deepEqual(
+      findings.flatMap(({ severity, text }) => (text.includes("ipvs") ? [severity] : [])),
+      ["warning"],
     );
   });
 

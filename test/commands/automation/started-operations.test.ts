@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { setImmediate as turn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { OperationEvent } from "../../../automation/engine/operation-events.js";
 import { Embedder, fails } from "../../support/engine/embedder.js";
 import {
@@ -21,6 +24,18 @@ describe("an operation that a program starts", function () {
   const all = async (events: AsyncIterable<OperationEvent>): Promise<OperationEvent[]> => {
     const seen: OperationEvent[] = [];
     for await (const event of events) seen.push(event);
+    return seen;
+  };
+
+  const events = async (
+    from: AsyncIterable<OperationEvent>,
+    count: number,
+  ): Promise<OperationEvent[]> => {
+    const seen: OperationEvent[] = [];
+    for await (const event of from) {
+      seen.push(event);
+      if (seen.length === count) break;
+    }
     return seen;
   };
 
@@ -84,6 +99,52 @@ describe("an operation that a program starts", function () {
     assert.ok(queued?.type === "queued");
     assert.deepEqual([queued.name, queued.behind], ["up", 1]);
     assert.deepEqual(engine.operations(), ["preview"]);
+  });
+
+  it("ends at once if it is cancelled in the queue, and the next one waits for its turn", async () => {
+    engine.runs({ preview: { events: [diagnostic("begun", "warning")], then: "wait" } });
+    const service = embedder.service();
+    const first = service.start("preview", "dev", bare);
+    const ended = first.result.catch((error: unknown) => error);
+    const second = service.start("up", "dev", bare);
+    second.cancel();
+    await fails(second.result, "CANCELLED");
+    const third = service.start("up", "dev", bare);
+    const [queued] = await events(third.events(), 1);
+    assert.ok(queued?.type === "queued");
+    assert.equal(queued.behind, 1);
+    for await (const event of first.events())
+      if (event.type === "diagnostic") {
+        assert.deepEqual(engine.operations(), ["preview"]);
+        first.cancel();
+      }
+    await Promise.all([ended, third.result]);
+    assert.deepEqual(engine.operations(), ["preview", "up"]);
+  });
+
+  it("leaves no trace of its result in the service", async () => {
+    const service = embedder.service();
+    const results: WeakRef<object>[] = [];
+    const run = async (): Promise<void> => {
+      results.push(new WeakRef(await service.start("up", "dev", bare).result));
+    };
+    for (let count = 0; count < 3; count += 1) await run();
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    await turn();
+    collectGarbage();
+    assert.equal(results.filter((one) => one.deref() !== undefined).length, 0);
+  });
+
+  it("is refused if the environment names another backend than the service", async () => {
+    const service = embedder.service({ PULUMI_BACKEND_URL: "postgres://ann:secret-word@db/s" });
+    const { message } = await fails(service.start("preview", "dev", bare).result, "INVALID_USAGE");
+    assert.match(message, /^PULUMI_BACKEND_URL is 'postgres:\/\/ann@db\/s', but the backend of /);
+    assert.deepEqual(engine.calls(), []);
+    await embedder.service().start("preview", "dev", bare).result;
+    const { backend } = embedder;
+    const given = engine.environmentOf("preview").get("PULUMI_BACKEND_URL");
+    assert.equal(given, `${backend}?metadata=skip`);
   });
 
   it("can be cancelled while it runs, gracefully or immediately", async () => {

@@ -10,6 +10,7 @@ import {
   createListeningService,
   type ListeningService,
 } from "../../support/engine/listening-service.js";
+import { DeletableObjects } from "../../support/cloud/deletable-objects.js";
 import {
   emptyProject,
   startFakeCloud,
@@ -52,8 +53,7 @@ describe("a destroy that is killed", function () {
   this.timeout(300_000);
   let cloud: FakeCloud;
   let project: ServiceProject;
-  let groups: { id: string; name: string; tags: string[] }[];
-  let onDelete: () => void;
+  let groups: DeletableObjects;
   const tags = ["stackadm-cluster=dev", `stackadm-identity=${identity}`];
   const service = (): ListeningService => createListeningService(project.service);
 
@@ -63,14 +63,8 @@ describe("a destroy that is killed", function () {
     project = new ServiceProject("resumed", program, cloud.environment());
     await service().up("dev", { preflight: false, verify: false, kubeconfigFile: false });
     // A group of the cluster that is not in the state. Only the search after the engine finds it.
-    groups = [{ id: "g", name: "dev-lost", tags }];
-    onDelete = () => undefined;
-    cloud.on("GET /network/security-groups", () => ({ body: { security_groups: groups } }));
-    cloud.on("DELETE /network/security-groups/g", () => {
-      groups = [];
-      onDelete();
-      return { status: 204 };
-    });
+    const lost = { id: "g", name: "dev-lost", tags };
+    groups = new DeletableObjects(cloud, "security-groups", [lost]);
   });
   afterEach(async () => {
     await cloud.close();
@@ -89,7 +83,7 @@ describe("a destroy that is killed", function () {
       child.kill("SIGKILL");
       for (const pid of project.engines()) process.kill(pid, "SIGKILL");
     };
-    onDelete = () => {
+    groups.onDelete = () => {
       if (isPoint("deletion")) kill();
     };
     const lines = createInterface({ input: child.stdout });
@@ -122,7 +116,7 @@ describe("a destroy that is killed", function () {
       isDeletingStack = false;
       await killAt(isPoint);
       await service().destroy("dev");
-      assert.deepEqual(groups, []);
+      assert.deepEqual(groups.ids, []);
       assert.equal(await service().state("dev"), undefined);
       assert.ok(!existsSync(project.checkpoint));
       const { held } = await service().destroy("dev");

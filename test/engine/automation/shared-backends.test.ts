@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   createListeningService,
   type ListeningService,
 } from "../../support/engine/listening-service.js";
 import { StackOperation } from "../../../automation/engine/operation-context.js";
+import { takeOverStack } from "../../../automation/guards/take-over-stack.js";
+import { readOwnerRecord } from "../../../automation/pulumi/owner-record.js";
 import { readState } from "../../../automation/pulumi/stack-state.js";
+import { workersOf } from "../../lab/support/faults/engine.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { S3Server } from "../support/s3-server.js";
 import { ServiceProject } from "../support/service-project.js";
@@ -33,11 +38,8 @@ interface Backend {
   stop(): void | Promise<void>;
 }
 
-/**
- * Tests a backend whose locks are not files. Only the engine can read these locks and their
- * holders.
- */
-function testBackend(name: string, start: () => Promise<Backend>): void {
+/** Tests the locks and the owners of stacks in one kind of backend. */
+function testBackend(name: string, start: () => Promise<Backend>, hasLockFiles = false): void {
   let backend: Backend;
   let project: ServiceProject;
   let service: ListeningService;
@@ -68,6 +70,40 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     await backend.stop();
   });
 
+  /** Returns a service whose operations have an owner. */
+  const owned = (owner: string): ListeningService =>
+    createListeningService({
+      ...project.service,
+      env: { ...project.service.env, STACKADM_OWNER: owner },
+    });
+  /**
+   * Kills the worker and the engine of a job with this owner during a create, after its first
+   * heartbeat. Then deletes the private directory of the stack, like a runner that is deleted.
+   */
+  const loseJob = async (owner: string): Promise<void> => {
+    take(60);
+    const { access } = new StackOperation(project.service, "dev");
+    const earlier = await readOwnerRecord(access);
+    const killed = assert.rejects(owned(owner).up("dev", bare), { code: "ENGINE_KILLED" });
+    await Promise.race([
+      until("the engine noted what it makes, and a heartbeat is stored", async () => {
+        if (!(await pending()).includes("command:local:Command")) return false;
+        const record = await readOwnerRecord(access);
+        return record?.owner === owner && record.run !== earlier?.run;
+      }),
+      killed.then(() => assert.fail("the job ended before it was killed")),
+    ]);
+    for (const pid of [...workersOf(), ...project.engines()])
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // A command of the heartbeat has ended.
+      }
+    await killed;
+    take(0);
+    rmSync(directoryOf(), { recursive: true });
+  };
+
   /** Kills the engines of an `up` during a create. Returns the process IDs of the engines. */
   const kill = async (): Promise<number[]> => {
     take(60);
@@ -84,6 +120,43 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     take(0);
     return engines;
   };
+
+  it("is taken over by the next job of the same owner after a runner was lost, by no other", async () => {
+    await loseJob("prod");
+    const holders = await service.locks("dev");
+    assert.equal(holders.length, 1);
+    for (const other of [service, owned("staging")])
+      await assert.rejects(other.up("dev", bare), { code: "STACK_LOCKED" });
+    assert.ok((await pending()).includes("command:local:Command"), "another owner repaired it");
+    const heard: string[] = [];
+    const run = new StackOperation(project.service, "dev", {}, (event) => {
+      if (event.type === "diagnostic") heard.push(event.text);
+    });
+    await takeOverStack(run, "prod", { unchanged: 5_000, poll: 500, settle: 1_000 });
+    assert.ok(heard.some((text) => text.startsWith(`Took the stack over from ${holders.join()}`)));
+    assert.deepEqual(await service.locks("dev"), []);
+    const notes: string[] = [];
+    await owned("prod").up("dev", { ...bare, onNote: (text) => notes.push(text) });
+    assert.match(notes.join("\n"), /interrupted; repaired what it left: Command 'slow'/);
+    assert.deepEqual([await pending(), await service.locks("dev")], [[], []]);
+  });
+
+  // test/commands/automation/guards/stack-lock.test.ts tests locks that are files.
+  if (hasLockFiles) {
+    it("contains no record of an owner after the destroy of the stack", async () => {
+      const root = fileURLToPath(project.service.backend);
+      const tags = (): string[] =>
+        readdirSync(root, { encoding: "utf8", recursive: true }).filter((file) =>
+          file.endsWith(".pulumi-tags"),
+        );
+      assert.equal(tags().length, 1);
+      const env = { ...project.service.env, STACKADM_OWNER: "prod" };
+      await new StackOperation({ ...project.service, env }, "dev").runEngine("destroy");
+      assert.equal(await service.state("dev"), undefined);
+      assert.deepEqual(tags(), []);
+    });
+    return;
+  }
 
   it("is unlocked and repaired by the next up after a local engine was killed", async () => {
     const engines = await kill();
@@ -133,6 +206,20 @@ function testBackend(name: string, start: () => Promise<Backend>): void {
     assert.deepEqual(await readState(run.access), before);
   });
 }
+
+describe("a stack whose backend is a directory", function () {
+  this.timeout(300_000);
+  const start = (): Promise<Backend> => {
+    const directory = mkdtempSync(join(tmpdir(), "stackadm-backend-"));
+    return Promise.resolve({
+      environment: { PULUMI_BACKEND_URL: pathToFileURL(directory).href },
+      stop: () => {
+        rmSync(directory, { recursive: true });
+      },
+    });
+  };
+  testBackend("directory", start, true);
+});
 
 describe("a stack whose backend is a bucket", function () {
   this.timeout(300_000);

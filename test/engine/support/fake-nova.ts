@@ -65,10 +65,14 @@ export class FakeNova {
       this.made.push(id);
       cloud.on(`GET ${path}`, () => ({ body: { server: this.shown()[0] } }));
       cloud.on(`GET ${path}/tags`, { body: { tags: [] } });
-      cloud.on(`DELETE ${path}`, () => {
+      const remove = (status: number) => {
         cloud.on(`GET ${path}`, { status: 404 });
-        return { status: 204 };
-      });
+        return { status };
+      };
+      cloud.on(`DELETE ${path}`, () => remove(204));
+      cloud.on(`POST ${path}/action`, ({ body: action }) =>
+        "forceDelete" in (action as object) ? remove(202) : { status: 400 },
+      );
       return { status: 202, body: { server: { id } } };
     });
   }

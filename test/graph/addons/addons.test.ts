@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import type { AddonsArgs } from "../../../components/addons/addons.js";
 import { loadBalancerTimeouts } from "../../../components/endpoint/load-balancer-options.js";
 import { podNetworkOf } from "../../support/config/pod-networks.js";
+import { smallest } from "../../support/config/spec.js";
+import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { value } from "../../support/graph/output-value.js";
 import {
   annotationsOf,
@@ -68,7 +70,18 @@ describe("graph: add-ons", () => {
     ]) {
       assert.equal(inputs[setting], "true", setting);
     }
-    assert.equal("deleteUnreachable" in inputs, false);
+  });
+
+  it("keeps objects of an unreachable cluster in the state, even if the environment says otherwise", async () => {
+    const names = ["PULUMI_K8S_DELETE_UNREACHABLE", "PULUMI_K8S_SKIP_UPDATE_UNREACHABLE"];
+    for (const name of names) process.env[name] = "true";
+    try {
+      const { rows } = await run();
+      const { deleteUnreachable, skipUpdateUnreachable } = named(rows, "addons-provider").inputs;
+      assert.deepEqual([deleteUnreachable, skipUpdateUnreachable], ["false", "false"]);
+    } finally {
+      for (const name of names) Reflect.deleteProperty(process.env, name);
+    }
   });
 
   it("takes all images from the configured registry", async () => {
@@ -78,6 +91,37 @@ describe("graph: add-ons", () => {
     for (const reference of references) {
       assert.match(reference, /^"image":"registry\.example\//);
     }
+  });
+
+  it("lets all pods on control planes tolerate the control planes' taints", async () => {
+    const rows = await clusterRows({
+      ...smallest,
+      controlPlane: {
+        flavor: "medium",
+        taints: [{ key: "example.org/cp", effect: "NoExecute" }],
+      },
+      blockStorage: { snapshots: true },
+      metricsServer: true,
+      kubernetes: { keystone: {} },
+    });
+    const onControlPlanes = objectsOf(rows).flatMap(({ name, inputs }) => {
+      const { template } = (inputs["spec"] ?? {}) as { template?: { spec: Fields } };
+      const { nodeSelector = {}, tolerations } = (template?.spec ?? {}) as {
+        nodeSelector?: object;
+        tolerations?: readonly { key: string }[];
+      };
+      return "node-role.kubernetes.io/control-plane" in nodeSelector
+        ? [[name, tolerations?.filter(({ key }) => key === "example.org/cp")]]
+        : [];
+    });
+    const taint = { key: "example.org/cp", operator: "Equal", value: "", effect: "NoExecute" };
+    assert.deepEqual(
+      onControlPlanes.sort(),
+      [
+        ...["cloud-controller-daemon-set", "keystone-auth-daemon-set"],
+        ...["metrics-server-deployment", "storage-controller", "storage-snapshots-controller"],
+      ].map((name) => [`dev-addons-${name}`, [taint]]),
+    );
   });
 
   it("passes the network's MTU and the service range to the pod network", async () => {

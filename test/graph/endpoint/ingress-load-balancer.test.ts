@@ -89,6 +89,28 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     );
   });
 
+  it("removes a machine's members before the machine is drained, also if its server is replaced", async () => {
+    const { rows } = await build({ ingress: edge });
+    for (const position of ["0", "1"]) {
+      const leave = rows.filter(({ name }) => name.endsWith(`edge-${position}-leave`));
+      assert.equal(leave.length, 1, "there is one script that drains the machine");
+      const server = rows.filter(
+        ({ type, inputs }) =>
+          type === "openstack:compute/instance:Instance" &&
+          inputs["name"] === `dev-edge-${position}`,
+      );
+      for (const name of ["http", "https"]) {
+        const member = own(rows, `member-${name}-${position}`);
+        assert.ok(member.dependencies.includes(leave[0]?.urn ?? "none"));
+        assert.deepEqual(
+          member.replaceWith,
+          server.map(({ urn }) => urn),
+        );
+        assert.equal(member.deleteBeforeReplace, true);
+      }
+    }
+  });
+
   it("publishes the load balancer's address in Ingresses and outputs", async () => {
     const shown = (rows: readonly Row[]) =>
       /ingressEndpoint\.[^"]*/.exec(

@@ -38,6 +38,18 @@ describe("the leave script of a control plane", () => {
     assert.deepEqual([replaceWith, deletedWith], [[], server.urn]);
   });
 
+  it("deletes the Node object only in a cluster without a cloud controller", async () => {
+    const of = async (over: object): Promise<string | undefined> => {
+      const rows = await clusterRows({ ...smallest, ...over });
+      const leave = rows.find(({ name }) => name.endsWith("general-0-leave"));
+      assert.ok(leave);
+      const script = renderSentScript(leave.inputs);
+      return /^DELETES_NODE='(.*)'$/m.exec(script)?.[1];
+    };
+    const without = { cloudController: { enabled: false }, samples: false };
+    assert.deepEqual([await of({}), await of(without)], ["", "yes"]);
+  });
+
   it("depends on the init script of the first control plane", async () => {
     const [[leave]] = (await leaves(3)) as [readonly [Row, Row]];
     assert.ok(leave.dependencies.some((urn) => urn.endsWith("::dev-control-plane-0-init")));

@@ -2,12 +2,14 @@ import { strict as assert } from "node:assert";
 import { setTimeout } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
-import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
+import { parseClusterSpec, type ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { Rollout } from "../../../components/lifecycle/rollout.js";
 import { localContextOf } from "../../../components/lookup/local-context.js";
+import { getContainerdChecksum } from "../../../components/machine/containerd-values.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/cloud/fake-openstack.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
+import { readSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
 import { value } from "../../support/graph/output-value.js";
 
@@ -15,6 +17,8 @@ const authScope = "openstack:identity/getAuthScope:getAuthScope";
 const instance = "openstack:compute/instance:Instance";
 const script = "command:remote:Command";
 const provider = "pulumi:providers:kubernetes";
+const local = "command:local:Command";
+const identity = "0123456789ab";
 
 interface BuildOptions extends GraphOptions {
   /** ID of the project of the provider's credential. */
@@ -23,6 +27,8 @@ interface BuildOptions extends GraphOptions {
   readonly alone?: boolean;
   /** Arguments other than the pools. */
   readonly over?: Partial<ClusterArgs>;
+  /** Outputs of the cluster in the state. */
+  readonly recorded?: Fields;
 }
 
 describe("Rollout", () => {
@@ -47,6 +53,7 @@ describe("Rollout", () => {
           name,
           metadata: {
             "stackadm-cluster": "dev",
+            "stackadm-identity": identity,
             ...(generation !== undefined && { "stackadm-generation": generation }),
           },
         })),
@@ -58,7 +65,7 @@ describe("Rollout", () => {
    */
   const build = async (
     workers: ClusterArgs["workers"],
-    { project = fakeProject, alone = false, over = {}, ...more }: BuildOptions = {},
+    { project = fakeProject, alone = false, over = {}, recorded, ...more }: BuildOptions = {},
   ): Promise<readonly Row[]> => {
     const operator = alone ? undefined : localContextOf(cloud.environment());
     const note =
@@ -80,6 +87,14 @@ describe("Rollout", () => {
         lookups: {
           ...lookups,
           [authScope]: (inputs) => ({ ...scope?.(inputs), projectId: project }),
+          ...(recorded && {
+            "pulumi:pulumi:readStackResourceOutputs": () => ({
+              outputs: {
+                "urn::dev": { type: Cluster.type, outputs: recorded },
+                "urn::dev-identity": { type: local, outputs: { stdout: identity } },
+              },
+            }),
+          }),
         },
       },
     );
@@ -292,6 +307,60 @@ describe("Rollout", () => {
       assert.equal(await Promise.race([next, setTimeout(50, "waits")]), "waits");
       finish("id");
       assert.equal(await next, "text");
+    });
+  });
+
+  describe("for containerd", () => {
+    const controlPlane = { flavor: "medium", count: 3 };
+    const workers = { general: { flavor: "medium", count: 3 } };
+    const last = "dev-control-plane-2-join";
+    const prepared = (machine: string): string => `${machine}-prepare`;
+    const checksumOf = (kubernetes: ClusterArgs["kubernetes"]): string => {
+      const result = parseClusterSpec({ ...smallest, controlPlane, workers, kubernetes });
+      assert.ok("spec" in result);
+      return getContainerdChecksum(result.spec);
+    };
+    const changed = { images: { pause: "registry.example/pause:3.10.9" } };
+    const existing = ["dev-control-plane-0", "dev-control-plane-1", "dev-control-plane-2"];
+    beforeEach(() => {
+      exists(...[...existing, ...general.slice(0, 2)].map((name) => ({ name, generation: "0" })));
+    });
+
+    it("changes the configuration on one machine after the other, control planes first", async () => {
+      const recorded = { containerdChecksum: checksumOf({}) };
+      await build(workers, { over: { controlPlane, kubernetes: changed }, recorded });
+      assert.ok(precedes("dev-control-plane-0-init", prepared("dev-control-plane-1")));
+      assert.ok(precedes("dev-control-plane-1-join", prepared("dev-control-plane-2")));
+      assert.ok(precedes(last, prepared("general-0")));
+      assert.ok(precedes("general-0-join", prepared("general-1")));
+      assert.ok(precedes(prepared("general-2"), last), "a new machine does not wait");
+    });
+
+    it("prepares machines together if the configuration is recorded or unknown, and in a preview", async () => {
+      const former = { containerdChecksum: checksumOf({}) };
+      const over = { controlPlane, kubernetes: changed };
+      for (const options of [
+        { recorded: { containerdChecksum: checksumOf(changed) } },
+        { recorded: {} },
+        { recorded: former, preview: true },
+      ]) {
+        made.length = 0;
+        await build(workers, { over, ...options });
+        assert.ok(precedes(prepared("general-1"), "dev-control-plane-0-init"));
+      }
+    });
+
+    it("fetches packages of another generation on all machines before any machine changes", async () => {
+      const kubernetes = { packages: { containerd: { generation: 1 } } };
+      const recorded = { containerdChecksum: checksumOf({}) };
+      const rows = await build(workers, { over: { controlPlane, kubernetes }, recorded });
+      assert.ok(precedes(prepared("general-1"), "dev-control-plane-0-init"));
+      assert.ok(precedes(last, "general-0-join"));
+      assert.ok(precedes("general-0-join", "general-1-join"));
+      const sent = rows
+        .filter(({ name }) => /-(prepare|init|join)$/.test(name))
+        .map(({ inputs }) => readSentScript(inputs).values["CONTAINERD_GENERATION"]);
+      assert.deepEqual(sent, Array(12).fill("1"));
     });
   });
 });

@@ -17,6 +17,21 @@ describe("the network of a cluster", () => {
     assert.ok(usual && !("mtu" in usual.inputs));
   });
 
+  it("has port security in each cloud, unless its ports have none", async () => {
+    const over = { loadBalancer: { network: { externalNetwork: "public" } } };
+    const enabled = async (network: ClusterArgs["network"]) =>
+      ofType(await build(network, over), "/network:Network").map(({ name, inputs }) => [
+        name,
+        inputs["portSecurityEnabled"],
+      ]);
+    const services = ["dev-network-services-network", true];
+    assert.deepEqual(await enabled({}), [["dev-network-network", true], services]);
+    assert.deepEqual(await enabled({ portSecurity: false }), [
+      ["dev-network-network", undefined],
+      services,
+    ]);
+  });
+
   it("deletes subnets with their network, and router interfaces one by one", async () => {
     const rows = await build(
       { ipv6: { nodes: "fd00:10::/64" } },

@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
+import type { CloudClient } from "../../../openstack/client/cloud-client.js";
 import type { RequiredLookups } from "../../../openstack/checks/required-lookups.js";
 import { lookUpCloud, type CloudFacts } from "../../../components/lookup/cloud-lookup.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
@@ -175,6 +176,77 @@ describe("lookUpCloud", () => {
       );
       return true;
     });
+  });
+
+  describe("with servers in Nova", () => {
+    const machine = (position: number, generation = 0) => ({
+      name: `dev-a-${position}`,
+      image: "debian",
+      flavor: "m",
+      generation,
+    });
+    const identity = "0123456789ab";
+    const server = (position: number, more: Fields = {}) => ({
+      id: String(position),
+      name: `dev-a-${position}`,
+      status: "ACTIVE",
+      metadata: {
+        "stackadm-cluster": "dev",
+        "stackadm-identity": identity,
+        "stackadm-generation": "0",
+      },
+      ...more,
+    });
+    /** Looks up the image and the flavor of the machines. Neither exists. */
+    const lookFor = async (
+      machines: RequiredLookups["machines"],
+      servers: readonly object[],
+    ): Promise<CloudFacts> => {
+      let found: Promise<CloudFacts> | undefined;
+      const client = {
+        projectId: "project-id",
+        request: () => Promise.resolve({ servers }),
+      } as unknown as CloudClient;
+      const operator = { connect: () => Promise.resolve(client) };
+      const lookups = { ...wanted, cluster: "dev", flavors: ["m"], ...(machines && { machines }) };
+      const state = () => ({
+        outputs: {
+          "urn::dev-identity": { type: "x", outputs: { stdout: identity } },
+          "urn::dev-a-0-server": {
+            type: "openstack:compute/instance:Instance",
+            outputs: { id: "0" },
+          },
+        },
+      });
+      const answers = {
+        ...cloudAnswers.lookups,
+        [image]: () => ({ ids: [] }),
+        [flavor]: nothing,
+        "pulumi:pulumi:readStackResourceOutputs": state,
+      };
+      await graph(() => (found = lookUpCloud(lookups, {}, operator)), {
+        ...cloudAnswers,
+        lookups: answers,
+      });
+      assert.ok(found);
+      return found;
+    };
+
+    it("accepts that image and flavor of existing servers do not exist any more", async () => {
+      const { imageIds, flavorIds } = await lookFor([machine(0)], [server(0)]);
+      assert.deepEqual([imageIds, flavorIds], [{ debian: "" }, { m: "" }]);
+    });
+
+    for (const [what, machines, servers] of [
+      ["a machine without a server", [machine(0), machine(1)], [server(0)]],
+      ["a machine that is replaced", [machine(0, 1)], [server(0)]],
+      ["a server that Nova could not create", [machine(0)], [server(0, { status: "ERROR" })]],
+      ["machines that the caller does not name", undefined, [server(0)]],
+    ] as const)
+      it(`refuses names that do not exist, for ${what}`, async () => {
+        const refused = /image "debian" does not exist.*\n.*flavor "m" does not exist/;
+        await assert.rejects(lookFor(machines, servers), refused);
+      });
   });
 
   it("reports an image without a match", async () => {

@@ -4,6 +4,7 @@ import {
   getCurrentRunKey,
   isConfigSecret,
   readOwnResources,
+  awaitKnownOutput,
   awaitSettledOutput,
 } from "../../../components/pulumi/pulumi-internals.js";
 import { graph } from "../../support/graph/graph.js";
@@ -20,6 +21,23 @@ describe("pulumi-internals of the program, with Pulumi's Node SDK", () => {
   it("awaitSettledOutput rejects with the error of the output", async () => {
     const failing = Promise.resolve().then(() => Promise.reject<string>(new Error("no port")));
     await assert.rejects(awaitSettledOutput(pulumi.output(failing)), /no port/);
+  });
+
+  it("awaitKnownOutput returns values of objects and of secrets", async () => {
+    const secret = { host: pulumi.secret("10.0.0.1"), proxy: { user: pulumi.output("debian") } };
+    assert.deepEqual(await awaitKnownOutput(pulumi.output(secret)), {
+      host: "10.0.0.1",
+      proxy: { user: "debian" },
+    });
+  });
+
+  it("awaitKnownOutput rejects for an unknown value and for a failed resource", async () => {
+    const unknown = pulumi.output(
+      pulumi.runtime.deserializeProperty(pulumi.runtime.unknownValue, true) as string,
+    );
+    const failing = Promise.resolve().then(() => Promise.reject<string>(new Error("no port")));
+    await assert.rejects(awaitKnownOutput(pulumi.output({ host: unknown })), /is not known/);
+    await assert.rejects(awaitKnownOutput(pulumi.output({ host: failing })), /no port/);
   });
 
   it("isConfigSecret returns true only for an encrypted value", async () => {

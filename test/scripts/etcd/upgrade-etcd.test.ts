@@ -18,7 +18,8 @@ const manifest = "etc/kubernetes/manifests/etcd.yaml";
 
 describe("the upgrade of an etcd machine", () => {
   let machine: Sandbox;
-  const run = (): Outcome => machine.run(scripts, values, "update");
+  const run = (over: Partial<typeof values> = {}): Outcome =>
+    machine.run(scripts, { ...values, ...over }, "update");
   const kept = (): string | undefined => machine.file("var/lib/stackadm/kept-version");
   const deeds = ({ calls }: Outcome): string[] =>
     calls.flatMap((call) => {
@@ -75,6 +76,26 @@ describe("the upgrade of an etcd machine", () => {
     assert.equal(kept(), "1.36.3");
     assert.equal(machine.file("var/lib/stackadm/former-etcd.yaml"), undefined);
     assert.ok(!run().calls.some((call) => /apt-get|kubeadm|restart/.test(call)), "nothing twice");
+  });
+
+  it("changes containerd after its generation has changed, only while all members answer", () => {
+    const build = "var/cache/stackadm/containerd-builds/next/containerd.io_2.4.1-1_amd64.deb";
+    const generation = { CONTAINERD_GENERATION: "1" };
+    run();
+    machine.put(build);
+    crictl("exec*--cluster*) exit 1 ;;");
+    assert.match(
+      run(generation).stderr,
+      /NOT_READY\] dev-etcd-0 is not upgraded while not all members of etcd answer/,
+    );
+    assert.equal(machine.file(build), "");
+    crictl();
+    const done = run(generation);
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(deeds(done), ["restart containerd"]);
+    assert.ok(done.calls.some((call) => / install \S+\/containerd\.io_2\.4\.1-1_/.test(call)));
+    assert.equal(machine.file(build), undefined);
+    assert.deepEqual(deeds(run(generation)), [], "nothing twice");
   });
 
   it("refuses to start until all members of etcd answer", () => {

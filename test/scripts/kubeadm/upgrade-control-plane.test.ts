@@ -121,6 +121,28 @@ describe("the upgrade of a control plane", () => {
     assert.deepEqual(deeds(run({ PATCHES })), ["delete clusterrolebinding"], "nothing twice");
   });
 
+  it("changes containerd of a single control plane while its node is drained", () => {
+    const build = "var/cache/stackadm/containerd-builds/next/containerd.io_2.4.1-1_amd64.deb";
+    machine.put(build);
+    machine.put("kubeadm-version", "v1.36.3\n");
+    machine.put("kubelet-version", "Kubernetes v1.36.3\n");
+    machine.put("var/lib/stackadm/kept-version", "1.36.3");
+    const done = run({ CONTAINERD_GENERATION: "1" });
+    assert.equal(done.code, 0, done.stderr);
+    const order = done.calls.flatMap(
+      (call) =>
+        (call.includes("--download-only")
+          ? undefined
+          : /stackadm-retire (\w+)|containerd-builds\/(next)|^systemctl (restart .*)$/
+              .exec(call)
+              ?.slice(1)
+              .find(Boolean)) ?? [],
+    );
+    assert.deepEqual(order, ["retire", "next", "restart containerd", "restore"]);
+    assert.equal(machine.file(build), undefined);
+    assert.equal(machine.file("var/lib/stackadm/kept-containerd"), "1");
+  });
+
   it("upgrades another control plane only after the first control plane upgraded the cluster", () => {
     const other = { KUBEADM_INIT: "", NODE_NAME: "dev-control-plane-1" };
     assert.match(

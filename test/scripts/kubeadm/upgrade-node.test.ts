@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { joinScripts } from "../../../components/kubeadm/node-scripts.js";
 import {
@@ -61,7 +61,7 @@ describe("the upgrade of a worker", () => {
     "install kubeadm=1.36.3-1.1 cri-tools=1.36.3-1.1",
     "upgrade node --config /run/stackadm/upgrade.yaml --ignore-preflight-errors Swap,NumCPU",
     "retire",
-    "install kubelet=1.36.3-1.1 kubectl=1.36.3-1.1 cri-tools=1.36.3-1.1 kubernetes-cni=1.36.3-1.1",
+    "install kubelet=1.36.3-1.1 kubectl=1.36.3-1.1 cri-tools=1.36.3-1.1 kubernetes-cni=1.9.1-1.1",
     "restart containerd",
     "restart kubelet",
     "restore",
@@ -81,6 +81,110 @@ describe("the upgrade of a worker", () => {
     assert.equal(machine.file("etc/kubernetes/tmp/kubeadm-backup-etcd-2026/db"), undefined);
     assert.equal(kept(), "1.36.3");
     assert.deepEqual(deeds(run()), ["joined"], "nothing twice");
+  });
+
+  const builds = "var/cache/stackadm/containerd-builds";
+  const next = `${builds}/next/containerd.io_2.4.1-1_amd64.deb`;
+  const former = `${builds}/former/containerd.io_2.2.1-1_amd64.deb`;
+  const newContainerd = [`install /${next}`, "restart containerd"];
+  /** Makes the new containerd fail. Returns a function that makes it work. */
+  const breakContainerd = (): (() => void) => {
+    const body = machine.bodyOf("apt-get");
+    machine.stub(
+      "apt-get",
+      `case "$*" in *--download-only*) ;; *containerd-builds/next*) touch $root/broken ;; *containerd-builds*) rm -f $root/broken ;; esac\n${body}`,
+    );
+    machine.stub("crictl", "[ ! -e $root/broken ]");
+    machine.stub("containerd", "echo containerd containerd.io v2.2.1 abc");
+    return () => {
+      machine.stub("apt-get", body);
+    };
+  };
+
+  it("also installs the downloaded containerd while the node is drained, before kubelet", () => {
+    machine.put(next);
+    machine.put(former);
+    const done = run();
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(deeds(done), [...whole.slice(0, 3), ...newContainerd, ...whole.slice(3)]);
+    assert.equal(existsSync(join(machine.root, builds)), false);
+    assert.equal(machine.file("var/lib/stackadm/kept-containerd"), undefined);
+  });
+
+  it("installs the former containerd and uncordons the node if the new containerd does not run", () => {
+    machine.put(next);
+    machine.put(former);
+    const repair = breakContainerd();
+    const failed = run();
+    assert.match(
+      failed.stderr,
+      /reason: the new containerd does not run on dev-general-0: .*bad.*; the machine is in service again with containerd v2\.2\.1; correct the cause and run up again\n$/,
+    );
+    assert.deepEqual(deeds(failed), [
+      ...whole.slice(0, 3),
+      ...newContainerd,
+      ...[`install /${former}`, "restart containerd", "restore"],
+    ]);
+    assert.equal(kept(), "not finished");
+    repair();
+    const done = run();
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(deeds(done), ["retire", ...newContainerd, ...whole.slice(3)]);
+  });
+
+  it("keeps the node drained if no containerd runs", () => {
+    machine.put(next);
+    breakContainerd();
+    const failed = run();
+    assert.match(
+      failed.stderr,
+      /reason: \[NOT_READY\] containerd of dev-general-0 runs neither with its new nor with its former build: /,
+    );
+    assert.ok(!deeds(failed).includes("restore"));
+  });
+
+  describe("of containerd only, after its generation has changed", () => {
+    const generation = { CONTAINERD_GENERATION: "2" };
+    const recorded = (): string | undefined => machine.file("var/lib/stackadm/kept-containerd");
+    beforeEach(() => {
+      machine.put("kubeadm-version", "v1.36.3\n");
+      machine.put("kubelet-version", "Kubernetes v1.36.3\n");
+      machine.put("var/lib/stackadm/kept-version", "1.36.3");
+    });
+
+    it("drains the node, installs the build, and uncordons the node, once", () => {
+      machine.put(next);
+      const done = run(generation);
+      assert.equal(done.code, 0, done.stderr);
+      assert.deepEqual(deeds(done), ["retire", ...newContainerd, "restore", "joined"]);
+      assert.equal(recorded(), "2");
+      assert.deepEqual(deeds(run(generation)), ["joined"]);
+    });
+
+    it("does not drain the node if there is no newer build, or no generation", () => {
+      assert.deepEqual(deeds(run(generation)), ["joined"]);
+      assert.equal(recorded(), "2");
+      assert.deepEqual(deeds(run()), ["joined"]);
+      assert.equal(recorded(), undefined);
+    });
+
+    it("uncordons the node in the next run if a run ended after the installation", () => {
+      machine.put("var/lib/stackadm/kept-containerd", "not finished");
+      assert.deepEqual(deeds(run(generation)), ["retire", "restore", "joined"]);
+      assert.equal(recorded(), "2");
+    });
+
+    it("waits until the node is Ready again, and reports a node that is not", () => {
+      machine.put(next);
+      cluster("1.36.3", '*"get node dev-"*kubeletVersion*) printf "v1.36.3 False" ;;');
+      const failed = run(generation);
+      assert.match(
+        failed.stderr,
+        /reason: \[NOT_READY\] dev-general-0 is not Ready with its new containerd; /,
+      );
+      assert.ok(!deeds(failed).includes("restore"));
+      assert.equal(recorded(), "not finished");
+    });
   });
 
   it("changes nothing on a machine with this version and without a record", () => {
@@ -137,7 +241,7 @@ describe("the upgrade of a worker", () => {
     const done = run();
     assert.match(
       done.stderr,
-      /reason: \[DRAIN_BLOCKED\] dev-general-0 could not be drained within 10 minutes and keeps its kubelet, in service; what blocks it: pods\/web: budget\. Delete these pods or change what protects them, then run up again\n$/,
+      /reason: \[DRAIN_BLOCKED\] dev-general-0 could not be drained and stays in service; what blocks it: pods\/web: budget\. Delete these pods or change what protects them, then run up again\n$/,
     );
     assert.ok(!deeds(done).some((word) => /kubelet/.test(word)));
     machine.stub("ssh", "exit 0");

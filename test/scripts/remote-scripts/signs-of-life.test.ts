@@ -1,20 +1,13 @@
 import { strict as assert } from "node:assert";
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { until } from "../../engine/support/until.js";
 import { Sandbox, sandboxServer } from "../../support/machine/sandbox.js";
+import {
+  commonScript,
+  commonScriptWithInterval as every,
+  countProcesses,
+  ScriptSession,
+} from "../../support/machine/script-session.js";
 
-const common = readFileSync(
-  join(__dirname, "../../../components/remote-scripts/scripts/common.sh"),
-  "utf8",
-);
-/** Returns common.sh with another interval of signs of life. */
-const every = (seconds: string): string => {
-  const text = common.replace("read -r -t 5 ", `read -r -t ${seconds} `);
-  assert.notEqual(text, common);
-  return text;
-};
 /**
  * Interval that is longer than the test's limit: a loop that waits for the interval, instead of
  * noticing the script's end, fails the test.
@@ -23,49 +16,12 @@ const rarely = every("600");
 const waits =
   'work() { until [[ -e go ]]; do sleep 0.1; done; echo "{}" >&4; }\nrun_step wait work\n';
 
-/**
- * Output of a running script. The script ends when no process keeps the output open.
- */
-class Session {
-  stdout = "";
-  stderr = "";
-  readonly closed: Promise<number | null>;
-  #changed = (): void => undefined;
-
-  constructor(readonly child: ChildProcessWithoutNullStreams) {
-    child.stdout.on("data", (data: Buffer) => (this.stdout += data.toString()));
-    child.stderr.on("data", (data: Buffer) => {
-      this.stderr += data.toString();
-      this.#changed();
-    });
-    this.closed = new Promise((resolve) => child.once("close", resolve));
-  }
-
-  /** Waits until `count` lines state that the script is alive. */
-  async alive(count: number): Promise<readonly string[]> {
-    const lines = (): string[] => this.stderr.match(/^alive .*$/gm) ?? [];
-    while (lines().length < count)
-      await new Promise<void>((resolve) => {
-        this.#changed = resolve;
-      });
-    return lines();
-  }
-}
-
 describe("the alive signal of a step", function () {
   this.timeout(30_000);
   let machine: Sandbox;
-  const start = (...scripts: readonly string[]): Session => new Session(machine.start(scripts));
-  /** Returns the number of the scripts' processes with this name. */
-  const shells = (name: string): number =>
-    readdirSync("/proc").filter((pid) => {
-      try {
-        const ours = readFileSync(`/proc/${pid}/environ`, "utf8").includes(machine.root);
-        return ours && readFileSync(`/proc/${pid}/comm`, "utf8").trim() === name;
-      } catch {
-        return false; // not a process, or already ended
-      }
-    }).length;
+  const start = (...scripts: readonly string[]): ScriptSession =>
+    new ScriptSession(machine.start(scripts));
+  const shells = (name: string): number => countProcesses(machine, name);
   beforeEach(() => {
     machine = new Sandbox({ hostname: "echo machine" });
   });
@@ -135,15 +91,14 @@ describe("the alive signal of a step", function () {
     ].join("\n");
     const session = start(rarely, script);
     assert.equal(await session.closed, 1);
-    const said = session.stderr.split("\n").filter((line) => !line.startsWith("alive "));
     assert.match(
-      said.join("\n"),
+      session.messages,
       /^jobs: 1\nwaited\nown failed on machine; [^\n]*\n--- [^\n]*\nreason: `false` ended with code 1\nteardown\n$/,
     );
   });
 
   it("requires the server's ID", () => {
-    const { code, stderr } = machine.run([common, "run_step a true"], { SERVER_ID: "" });
+    const { code, stderr } = machine.run([commonScript, "run_step a true"], { SERVER_ID: "" });
     assert.equal(code, 1);
     assert.match(stderr, /the value SERVER_ID is missing/);
   });

@@ -1,30 +1,80 @@
 import { connectCloud } from "../../../openstack/client/cloud-client.js";
-import type { ClusterRequirements } from "../../../openstack/checks/cluster-requirements.js";
+import type {
+  ClusterRequirements,
+  MachineRequirement,
+  VolumeRequirement,
+} from "../../../openstack/checks/cluster-requirements.js";
 import { runPreflightChecks } from "../../../openstack/checks/preflight-checks.js";
 import { emptyProject, fakeProject, type FakeCloud } from "./fake-openstack.js";
+
+const pathsOf = (group: string): MachineRequirement["paths"] => ({
+  group,
+  flavor: `${group}.flavor`,
+  image: "image",
+  zone: "zones",
+});
+
+/** Returns a machine of the pool `general`. */
+export const machine = (
+  name: string,
+  changes: Partial<MachineRequirement> = {},
+): MachineRequirement => ({
+  name: `dev-${name}`,
+  paths: pathsOf("workers.general"),
+  flavor: "small",
+  image: "debian-12",
+  zone: "a",
+  generation: 0,
+  kubeadmSize: "advised",
+  grouped: true,
+  ports: [`dev-${name}`],
+  volumes: [],
+  ...changes,
+});
+
+/** Returns a volume from which a machine of the pool `general` boots. */
+export const rootVolume = (
+  name: string,
+  changes: Partial<VolumeRequirement> = {},
+): VolumeRequirement => ({
+  path: "workers.general.rootVolume",
+  name: `dev-${name}-root`,
+  size: 20,
+  boots: true,
+  ...changes,
+});
+
+export const controlPlane = machine("control-plane-0", {
+  paths: pathsOf("controlPlane"),
+  flavor: "big",
+  kubeadmSize: "required",
+});
 
 /** Requirements of a cluster that needs every kind of object in the cloud. */
 export const needs: ClusterRequirements = {
   cluster: "dev",
-  images: ["debian-12"],
+  openstackPlugin: "5.5.1",
+  machines: [controlPlane, machine("general-0"), machine("general-1")],
   externalNetworks: { externalNetwork: "public" },
-  flavors: { big: 1, small: 2 },
-  nodeFlavors: ["big", "small"],
   podZones: [],
-  controlPlaneFlavors: ["big"],
   sizeChecks: ["NumCPU", "Mem"],
   octavia: { providers: { "loadBalancer.provider": "amphora" }, flavors: {}, zones: {} },
   volumeTypes: ["fast"],
-  zones: ["a"],
+  spareZones: [],
   volumeZones: [],
   volumesFollowZones: false,
-  unplacedVolumes: [],
-  volumeSizes: {},
   suggestedPodNetworks: { usual: "kube-router", wrapped: "flannel" },
   makesCredential: true,
   controllersVerify: true,
   asksKeystone: false,
-  routes: "cloud-routes",
+  filtersPorts: true,
+  extensions: [
+    {
+      aliases: ["extraroute", "extraroute-atomic"],
+      reason: "podNetwork: cloud-routes needs routers with static routes",
+      instead: "write another pod network, such as kube-router",
+    },
+  ],
   ownersOnly: [],
   names: [
     { kind: "server", name: "dev-control-plane-0" },
@@ -41,17 +91,23 @@ export const needs: ClusterRequirements = {
     volumes: 1,
     "volume gigabytes": 1,
     "load balancers": 2,
+    listeners: 2,
+    pools: 2,
+    members: 4,
+    "health monitors": 2,
     "server groups": 2,
   },
 };
 
-export const flavor = (name: string, vcpus: number, ram: number) => ({
+export const flavor = (name: string, vcpus: number, ram: number, disk = 20) => ({
   id: `id-of-${name}`,
   name,
   vcpus,
   ram,
-  disk: 20,
+  disk,
 });
+/** Flavors of the machines in `needs`. */
+export const flavors = [flavor("big", 4, 8192), flavor("small", 2, 2048)];
 export const image = (id: string, status = "active") => ({
   id,
   name: "debian-12",
@@ -81,9 +137,7 @@ export async function findingsOf(
 /** Prepares a cloud that meets all requirements in `needs`. */
 export function wellEquipped(cloud: FakeCloud): void {
   emptyProject(cloud);
-  cloud.on("GET /compute/flavors/detail", {
-    body: { flavors: [flavor("big", 4, 8192), flavor("small", 2, 2048)] },
-  });
+  cloud.on("GET /compute/flavors/detail", { body: { flavors } });
   cloud.on("GET /image/images", { body: { images: [image("i")] } });
   // The external networks and the project's own networks have the same path but different queries.
   cloud.on("GET /network/networks?router:external=true", {
@@ -127,3 +181,12 @@ export function limits(cloud: FakeCloud, changes: Readonly<Record<string, number
   };
   cloud.on("GET /compute/limits", { body: { limits: { absolute } } });
 }
+
+/** Returns Nova's servers of the machines, with the IDs 0, 1 and so on. */
+export const serversOf = (machines: readonly MachineRequirement[]) =>
+  machines.map(({ name, generation }, index) => ({
+    id: String(index),
+    name,
+    status: "ACTIVE",
+    metadata: { "stackadm-generation": String(generation) },
+  }));

@@ -1,6 +1,93 @@
 import { containerd, k8s, shares } from "./spec-parts.js";
 import type { Mistake } from "./invalid-values.js";
 
+const apiServer = (flag: string, value: unknown): Mistake => [
+  `kubernetes.apiServer.extraArgs.${flag}`,
+  k8s({ apiServer: { extraArgs: { [flag]: value } } }),
+];
+const controllerManager = (flag: string, value: unknown): Mistake => [
+  `kubernetes.controllerManager.extraArgs.${flag}`,
+  k8s({ controllerManager: { extraArgs: { [flag]: value } } }),
+];
+const scheduler = (flag: string, value: unknown): Mistake => [
+  `kubernetes.scheduler.extraArgs.${flag}`,
+  k8s({ scheduler: { extraArgs: { [flag]: value } } }),
+];
+const kubelet = (path: string, fields: object): Mistake => [
+  `kubernetes.kubelet.${path}`,
+  k8s({ kubelet: fields }),
+];
+const kubeProxy = (path: string, value: unknown): Mistake => [
+  `kubernetes.kubeProxy.${path}`,
+  k8s({ kubeProxy: { [path]: value } }),
+];
+
+/** Values with which a component starts, but with which the cluster does not work. */
+const breaking: readonly Mistake[] = [
+  apiServer("event-tll", "2h"),
+  apiServer("admission-control", "NamespaceLifecycle"),
+  apiServer("allow-privileged", false),
+  apiServer("api-audiences", "vault"),
+  apiServer("audit-webhook-mode", "blocking-strict"),
+  apiServer("authentication-config", "/etc/kubernetes/authentication.yaml"),
+  apiServer("authorization-config", "/etc/kubernetes/authorization.yaml"),
+  apiServer("authorization-mode", "RBAC"),
+  apiServer("authorization-mode", ["Node", "RBAC", "AlwaysAllow"]),
+  apiServer("authorization-mode", "Node,RBAC,AlwaysDeny"),
+  apiServer("disable-admission-plugins", "PodSecurity,NodeRestriction"),
+  apiServer("emulated-version", "1.33"),
+  apiServer("enable-admission-plugins", "AlwaysDeny"),
+  apiServer("enable-garbage-collector", "false"),
+  apiServer("endpoint-reconciler-type", "none"),
+  apiServer("etcd-compaction-interval", "0s"),
+  apiServer("etcd-prefix", "/other"),
+  apiServer("etcd-servers-overrides", "/events#https://10.0.0.9:2379"),
+  apiServer("help", true),
+  apiServer("kubelet-preferred-address-types", "ExternalDNS"),
+  apiServer("requestheader-allowed-names", "other"),
+  apiServer("runtime-config", "api/beta=true,api/all=false"),
+  apiServer("service-account-issuer", "https://issuer.example.org"),
+  apiServer("service-account-lookup", false),
+  controllerManager("authorization-always-allow-paths", "/metrics"),
+  controllerManager("cidr-allocator-type", "CloudAllocator"),
+  controllerManager("cluster-signing-duration", "1h"),
+  controllerManager("concurrent-deployment-syncs", 0),
+  controllerManager("controllers", "deployment"),
+  controllerManager("controllers", "*,-bootstrap-signer-controller"),
+  controllerManager("controllers", ["*", "-tokencleaner"]),
+  controllerManager("enable-dynamic-provisioning", false),
+  controllerManager("leader-elect", false),
+  controllerManager("leader-elect-resource-name", "kube-scheduler"),
+  controllerManager("node-monitor-grace-period", "5s"),
+  controllerManager("use-service-account-credentials", false),
+  scheduler("kubeconfig", "/etc/kubernetes/other.conf"),
+  scheduler("leader-elect", "false"),
+  scheduler("write-config-to", "/tmp/x"),
+  kubelet("maxPodz", { maxPodz: 50 }),
+  kubelet("authentication", { authentication: "none" }),
+  kubelet("authentication.anonymous.enabled", {
+    authentication: { anonymous: { enabled: true } },
+  }),
+  kubelet("authentication.webhook.enabled", { authentication: { webhook: { enabled: false } } }),
+  kubelet("authorization.mode", { authorization: { mode: "AlwaysAllow" } }),
+  kubelet("clusterDomain", { clusterDomain: "k8s.example" }),
+  kubelet("containerRuntimeEndpoint", { containerRuntimeEndpoint: "unix:///run/other.sock" }),
+  kubelet("enableControllerAttachDetach", { enableControllerAttachDetach: false }),
+  kubelet("enableDebuggingHandlers", { enableDebuggingHandlers: false }),
+  kubelet("enableServer", { enableServer: false }),
+  kubelet("maxPods", { maxPods: 500 }),
+  kubelet("nodeLeaseDurationSeconds", { nodeLeaseDurationSeconds: 400 }),
+  kubelet("readOnlyPort", { readOnlyPort: 10255 }),
+  kubelet("registerNode", { registerNode: false }),
+  kubelet("registerWithTaints", { registerWithTaints: [{ key: "a", effect: "NoSchedule" }] }),
+  kubelet("resolvConf", { resolvConf: "" }),
+  kubelet("rotateCertificates", { rotateCertificates: false }),
+  kubeProxy("bindAddress", "127.0.0.1"),
+  kubeProxy("healthzBindAddress", "127.0.0.1:10256"),
+  kubeProxy("hostnameOverride", "dev-general-0"),
+  kubeProxy("nodePortAddresses", ["127.0.0.0/8"]),
+];
+
 /**
  * Invalid values of settings that Kubernetes itself defines. Each row contains one invalid value.
  */
@@ -16,6 +103,7 @@ export const mistakesOfKubernetes: readonly Mistake[] = [
   ["kubernetes.packages.containerd.key", containerd({ key: "gpg" })],
   ["kubernetes.packages.containerd.key", containerd({ source: "https://a.test/x /" })],
   ["kubernetes.packages.containerd.keyFingerprint", containerd({ keyFingerprint: "0x8D81803C" })],
+  ["kubernetes.packages.containerd.generation", containerd({ generation: 1.5 })],
   ["kubernetes.registry.prefix", { kubernetes: { registry: { prefix: "http://x" } } }],
   ["kubernetes.registry.plainHttp", { kubernetes: { registry: { plainHttp: "yes" } } }],
   ["kubernetes.kubelet", { kubernetes: { kubelet: [] } }],
@@ -66,4 +154,6 @@ export const mistakesOfKubernetes: readonly Mistake[] = [
   ["kubernetes.kubelet.staticPodPath", k8s({ kubelet: { staticPodPath: "/x" } })],
   ["kubernetes.controllerManager.extraArgs.node-cidr-mask-size-ipv4", shares({ "-ipv4": "x" })],
   ["kubernetes.controllerManager.extraArgs.node-cidr-mask-size-ipv4", shares({ "-ipv4": 33 })],
+  ["kubernetes.controllerManager.extraArgs.node-cidr-mask-size-ipv4", shares({ "-ipv4": 31 })],
+  ...breaking,
 ];

@@ -24,7 +24,24 @@ export const unusualValidValues: readonly Readonly<Record<string, unknown>>[] = 
   worker({ count: 0 }),
   { samples: true, ...cp({ schedulable: true }), ...worker({ count: 0 }) },
   worker({ labels: { gpu: "true", empty: "" } }),
-  k8s({ kubeProxy: { mode: "ipvs" } }),
+  k8s({ kubeProxy: { mode: "ipvs", nodePortAddresses: ["localhost", "198.51.100.0/24"] } }),
+  k8s({
+    apiServer: {
+      extraArgs: {
+        "authorization-mode": ["Node,RBAC", "Webhook"],
+        "runtime-config": "api/beta=false,resource.k8s.io/v1beta1=false",
+        "service-account-issuer": [
+          "https://issuer.example.org",
+          "https://kubernetes.default.svc.cluster.local",
+        ],
+      },
+    },
+    controllerManager: { extraArgs: { controllers: "*,-ttl-after-finished-controller" } },
+    kubelet: {
+      authentication: { anonymous: { enabled: false }, webhook: { cacheTTL: "1m" } },
+      maxPods: 253,
+    },
+  }),
   { ...k8s({ hardened: true }), podNetwork: { ...announcing, advertiseServices: ["cluster-ip"] } },
   {
     podNetwork: announcing,

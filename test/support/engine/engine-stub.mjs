@@ -1,8 +1,9 @@
 // Simulates the engine during one operation: sends events over the engine's own protocol, prints
 // text, waits and exits. engine-stub.sh starts this program.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
 
 const require = createRequire(import.meta.url);
 const directory = process.env.FAKE_ENGINE;
@@ -102,8 +103,19 @@ async function interruption(count) {
   clearInterval(busy);
 }
 
-async function operate({ events = [], code = 0, stdout = "", stderr = "", then }) {
+/** Writes the lock file. Returns a function that deletes the lock file. */
+function takeLock(lock) {
+  if (lock === undefined) return () => undefined;
+  mkdirSync(dirname(lock), { recursive: true });
+  const timestamp = new Date().toISOString();
+  const content = { pid: process.pid, username: "ann", hostname: hostname(), timestamp };
+  writeFileSync(lock, JSON.stringify(content));
+  return () => rmSync(lock, { force: true });
+}
+
+async function operate({ events = [], code = 0, stdout = "", stderr = "", then, lock }) {
   writeFileSync(file("pid"), String(process.pid));
+  const unlock = takeLock(lock);
   const waits = then === "wait" || then === "hang";
   // Listens before the first event, because a test may send a signal after the event.
   const interrupted = waits ? interruption(then === "hang" ? 2 : 1) : undefined;
@@ -113,9 +125,11 @@ async function operate({ events = [], code = 0, stdout = "", stderr = "", then }
   if (then === "die") process.kill(process.pid, "SIGKILL");
   if (waits) {
     await interrupted;
+    unlock();
     process.stderr.write("error: update canceled\n");
     return 255;
   }
+  unlock();
   if (args[0] === "destroy" && code === 0) removeDestroyed();
   return code;
 }

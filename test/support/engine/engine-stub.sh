@@ -4,6 +4,7 @@
 set -eu
 here=${FAKE_ENGINE:?}
 printf '%s\n' "$*" >>"$here/calls"
+env >"$here/environment-$1"
 
 stack() {
   if [ -e "$here/refusals/stack $1" ]; then
@@ -20,6 +21,22 @@ stack() {
       ;;
     import) cat >"$here/state.json" ;;
     history) cat "$here/history.json" ;;
+    tag)
+      if [ ! -e "$here/state.json" ]; then
+        echo "error: no stack named 'dev' found" >&2
+        exit 255
+      fi
+      case $2 in
+        set) printf '%s\n' "$4" >"$here/tag $3" ;;
+        get)
+          if [ ! -e "$here/tag $3" ]; then
+            echo "error: stack tag '$3' not found for stack 'dev'" >&2
+            exit 255
+          fi
+          cat "$here/tag $3"
+          ;;
+      esac
+      ;;
     ls)
       updating=false
       if [ -e "$here/updating" ]; then updating=true; fi

@@ -34,6 +34,8 @@ export interface EngineRun {
    * SIGINT. `die`: it is killed.
    */
   readonly then?: "wait" | "hang" | "die";
+  /** Path of the lock file that exists while the engine runs. Default: the engine has no lock. */
+  readonly lock?: string;
 }
 
 export interface EngineOutput {
@@ -124,6 +126,17 @@ export class Engine {
     else rmSync(join(this.directory, "updating"), { force: true });
   }
 
+  /** Sets a tag of the stack. */
+  tag(name: string, value: string): void {
+    this.put(`tag ${name}`, `${value}\n`);
+  }
+
+  /** Returns the value of a tag of the stack. Returns undefined if the stack has no such tag. */
+  readTag(name: string): string | undefined {
+    const file = join(this.directory, `tag ${name}`);
+    return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
+  }
+
   /** Deletes the stack. */
   forget(): void {
     rmSync(join(this.directory, "state.json"), { force: true });
@@ -140,6 +153,17 @@ export class Engine {
   /** Returns the command lines of all calls of the engine until now. */
   calls(): string[] {
     return readFileSync(join(this.directory, "calls"), "utf8").split("\n").filter(Boolean);
+  }
+
+  /** Returns the environment of the last call of a subcommand, such as `up` or `stack`. */
+  environmentOf(subcommand: string): ReadonlyMap<string, string> {
+    const lines = readFileSync(join(this.directory, `environment-${subcommand}`), "utf8");
+    return new Map(
+      lines.split("\n").map((line) => {
+        const [name = "", ...value] = line.split("=");
+        return [name, value.join("=")];
+      }),
+    );
   }
 
   /**

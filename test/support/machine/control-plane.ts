@@ -30,6 +30,7 @@ export const controlPlaneValues = {
   NODE_RANGE: "10.0.0.0/24",
   KUBELET: "1.36.3",
   SCHEDULABLE: "no",
+  POD_RANGE_OBJECTS: "",
   NODE_MARKS: "",
   MARKS_SCRIPT: setLabelsAndTaintsProgram,
   CONFIGURATION: "",

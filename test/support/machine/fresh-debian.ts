@@ -58,9 +58,10 @@ export const freshDebian: Readonly<Record<string, string>> = {
   ].join("\n"),
   "apt-mark": 'case "$1" in hold) touch $root/held ;; esac',
   "dpkg-query":
-    'want=install; [ ! -e $root/held ] || want=hold; for name in kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io; do echo "$want installed $name"; done; echo "deinstall config-files containerd"; exit 1',
+    'case "$*" in *Version*containerd.io*) echo "installed containerd.io 2.2.0-1~debian.12~bookworm"; exit ;; *Version*) exit 1 ;; esac; want=install; [ ! -e $root/held ] || want=hold; for name in kubeadm kubelet kubectl cri-tools kubernetes-cni containerd.io; do echo "$want installed $name"; done; echo "deinstall config-files containerd"; exit 1',
   iptables: tables,
   ip6tables: tables.replaceAll("$root/rules", "$root/rules6"),
+  ip: "exit 0",
   xargs: "exit 0",
 };
 

@@ -24,8 +24,9 @@ export const nodeCommands: Readonly<Record<string, string>> = {
 export const versionValues = {
   KUBERNETES_VERSION: "1.36.3",
   PACKAGES_URL: "https://packages.example/",
-  CRI_TOOLS_SERIES: "<=1.36",
-  KUBERNETES_CNI_SERIES: "1",
+  CRI_TOOLS_SERIES: "1.30..1.36",
+  KUBERNETES_CNI_SERIES: "1.2..1.9",
+  CONTAINERD_GENERATION: "",
   IMAGE_REPOSITORY: "r",
   PAUSE: "",
 };
@@ -53,6 +54,7 @@ export const workerValues = {
   API_ADDRESSES: "10.0.0.7\n10.0.0.8",
   KUBELET: "1.36.3",
   KUBELET_CONFIGURATION: "",
+  POD_ROUTES: "yes",
   AFTER_KUBEADM: "",
 };
 

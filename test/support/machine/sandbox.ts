@@ -195,10 +195,17 @@ export class Sandbox {
     return { code: code ?? -1, stdout, stderr, calls: this.#called() };
   }
 
-  /** Starts scripts with the real clock, and returns their process without waiting for its end. */
-  start(scripts: readonly string[]): ChildProcessWithoutNullStreams {
+  /**
+   * Starts scripts with the real clock, and returns their process without waiting for its end.
+   *
+   * @param shell program that reads the scripts on standard input, and its arguments
+   */
+  start(
+    scripts: readonly string[],
+    [program, ...args]: readonly [string, ...string[]] = ["/bin/bash", "-s"],
+  ): ChildProcessWithoutNullStreams {
     const env = { ...this.#environment, REAL_TIME: "yes" };
-    const child = spawn("/bin/bash", ["-s"], { cwd: this.root, env });
+    const child = spawn(program, args, { cwd: this.root, env });
     child.stdin.end(this.#input(scripts, {}));
     return child;
   }

@@ -29,7 +29,10 @@ export function installFormerVersion(machine: Sandbox, done: "init" | "join" | "
   machine.put("etc/kubernetes/kubelet.conf");
   machine.put("etc/kubernetes/tmp/kubeadm-backup-etcd-2026/db", "data");
   machine.stub("kubelet", version("kubelet"));
-  machine.stub("apt-cache", 'echo " $2 | 1.36.3-1.1 | x"; echo " $2 | 1.36.0-1.1 | x"');
+  machine.stub(
+    "apt-cache",
+    'case $2 in kubernetes-cni) echo " $2 | 1.9.1-1.1 | x" ;; *) echo " $2 | 1.36.3-1.1 | x"; echo " $2 | 1.36.0-1.1 | x" ;; esac',
+  );
   machine.stub(
     "apt-get",
     'case "$*" in *--download-only*) ;; *install*) for word; do case $word in kubeadm=*) echo v1.36.3 >$root/kubeadm-version ;; kubelet=*) echo Kubernetes v1.36.3 >$root/kubelet-version ;; esac; done ;; esac',

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   utimesSync,
@@ -131,6 +133,17 @@ describe("base/file-lock", () => {
     });
   });
 
+  it("is respected after a suspension of this process, because the holder was suspended, too", async () => {
+    put({ host: "other" });
+    const options = { purpose: "new", waitMs: 8_000 };
+    const waiting = withLock(file, options, () => assert.fail("two have the lock"));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    age(60);
+    // Blocks this thread, like a suspension.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
+    await assert.rejects(waiting, /holds this lock/);
+  }).timeout(20_000);
+
   it("stays if another process has replaced it while the work ran", async () => {
     await withLock(file, { purpose: "first" }, () => {
       rmSync(file);
@@ -156,6 +169,20 @@ describe("base/file-lock", () => {
       assert.equal(modified(), others);
     });
   }).timeout(20_000);
+
+  it("sends each heartbeat to the file server immediately, because others read it there", async () => {
+    await withLock(file, { purpose: "first" }, () => {
+      const links = readdirSync("/proc/self/fd").map((name) => join("/proc/self/fd", name));
+      const open = links.filter((link) => existsSync(link) && readlinkSync(link) === file);
+      const flags = open.map((link) => readFileSync(link.replace("/fd/", "/fdinfo/"), "utf8"));
+      const isSynchronous = (text: string): boolean => {
+        const octal = /^flags:\s*(\d+)/m.exec(text)?.[1] ?? "";
+        return (Number.parseInt(octal, 8) & constants.O_SYNC) === constants.O_SYNC;
+      };
+      assert.deepEqual(flags.map(isSynchronous), [true]);
+      return Promise.resolve();
+    });
+  });
 
   it("fails with the code that the caller names", async () => {
     put({ host: "other" });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findUrlPassword, removeUrlPassword } from "../../../base/url-passwords.js";
+import { findUrlPasswords, removeUrlPassword } from "../../../base/url-passwords.js";
 
 describe("displayed URL", () => {
   it("contains no password, with any characters in the password", () => {
@@ -11,6 +11,11 @@ describe("displayed URL", () => {
       ],
       ["postgres://stacks@host/db", "postgres://stacks@host/db"],
       ["postgres://:pass@host/db", "postgres://host/db"],
+      [
+        "postgres:///db?host=/run&user=u&password=p%40ss&sslpassword=q&sslmode=require",
+        "postgres:///db?host=/run&user=u&password=...&sslpassword=...&sslmode=require",
+      ],
+      ["azblob://states?sv=1&sig=abc", "azblob://states?sv=1&sig=..."],
     ] as const)
       assert.equal(removeUrlPassword(url), seen);
   });
@@ -23,12 +28,17 @@ describe("displayed URL", () => {
       "nothing",
     ]) {
       assert.equal(removeUrlPassword(url), url);
-      assert.equal(findUrlPassword(url), undefined, url);
+      assert.deepEqual(findUrlPasswords(url), [], url);
     }
   });
 
-  it("reports the password that it contained", () => {
-    assert.equal(findUrlPassword("postgres://stacks:p@ss:word@host/db"), "p@ss:word");
-    assert.equal(findUrlPassword("postgres://stacks@host/db"), undefined);
+  it("reports the passwords that it contained", () => {
+    assert.deepEqual(findUrlPasswords("postgres://stacks:p@ss:word@host/db"), ["p@ss:word"]);
+    assert.deepEqual(findUrlPasswords("postgres://stacks@host/db"), []);
+    assert.deepEqual(findUrlPasswords("postgres://u:one@host/db?password=two&token=three"), [
+      "one",
+      "two",
+      "three",
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import fc from "fast-check";
 import { isScalar, parse, parseDocument, visit } from "yaml";
-import { toYaml } from "../../../base/yaml.js";
+import { describeYamlError, parseYaml, toYaml } from "../../../base/yaml.js";
 
 const words = ["y", "yes", "n", "no", "true", "false", "on", "off", "null"];
 const cases = (word: string): string[] => [
@@ -122,5 +122,32 @@ describe("toYaml", () => {
     const list = fc.array(value, { maxLength: 3 });
     const document = fc.record({ name: text, labels, list }, { noNullPrototype: true });
     fc.assert(fc.property(document, assertSame), { numRuns: 500 });
+  });
+});
+
+describe("describeYamlError", () => {
+  const reasonOf = (text: string): string => {
+    try {
+      parseYaml(text);
+    } catch (error) {
+      return describeYamlError(error);
+    }
+    return assert.fail("is YAML");
+  };
+
+  it("quotes no password that YAML does not read as text", () => {
+    const reasons = ["*CANARY", ">CANARY", "|CANARY", "[a]CANARY", '"CANARY" b'];
+    for (const value of reasons) {
+      const reason = reasonOf(`auth:\n  password: ${value}\n`);
+      assert.match(reason, /^[A-Z]\w+ /);
+      assert.doesNotMatch(reason, /CANARY/, value);
+    }
+  });
+
+  it("keeps the reason and the position", () => {
+    assert.equal(
+      reasonOf("a: {b c: [}"),
+      "Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 11",
+    );
   });
 });

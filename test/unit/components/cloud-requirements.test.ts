@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
+import type { MachineRequirement } from "../../../openstack/checks/cluster-requirements.js";
 import { getFirewallRules } from "../../../components/network/firewall-plan.js";
 import { getClusterRequirements } from "../../../components/cloud-requirements.js";
 import { smallest } from "../../support/config/spec.js";
@@ -15,6 +16,11 @@ const spec = (args: unknown) => {
   return result.spec;
 };
 
+/** Returns the values of all machines, without duplicates. */
+const valuesOf = (machines: readonly MachineRequirement[], key: "image" | "zone") => [
+  ...new Set(machines.map((machine) => machine[key])),
+];
+
 describe("getClusterRequirements", () => {
   it("contains one server per machine, with the names that the program uses", () => {
     assert.deepEqual(
@@ -23,7 +29,10 @@ describe("getClusterRequirements", () => {
         .map(({ name }) => name),
       ["dev-control-plane-0", "dev-general-0", "dev-general-1", "dev-batch-0"],
     );
-    assert.deepEqual(getClusterRequirements(spec(minimal)).flavors, { big: 2, small: 2 });
+    assert.deepEqual(
+      getClusterRequirements(spec(minimal)).machines.map(({ flavor }) => flavor),
+      ["big", "small", "small", "big"],
+    );
   });
 
   it("requires the cloud's Keystone for API server users, unless the user names another Keystone", () => {
@@ -67,9 +76,17 @@ describe("getClusterRequirements", () => {
 
   it("contains the bastion, whose flavor is not checked as a node", () => {
     const behind = spec({ ...minimal, access: "bastion", bastion: { flavor: "tiny" } });
-    const { flavors, nodeFlavors, counts } = getClusterRequirements(behind);
-    assert.deepEqual(flavors, { big: 2, small: 2, tiny: 1 });
-    assert.deepEqual([...new Set(nodeFlavors)], ["big", "small"]);
+    const { machines, counts } = getClusterRequirements(behind);
+    assert.deepEqual(
+      machines.map(({ flavor, kubeadmSize }) => [flavor, kubeadmSize]),
+      [
+        ["big", "required"],
+        ["small", "advised"],
+        ["small", "advised"],
+        ["big", "advised"],
+        ["tiny", "none"],
+      ],
+    );
     assert.deepEqual([counts["floating IPs"], counts["security groups"]], [2, 4]);
   });
 
@@ -77,14 +94,13 @@ describe("getClusterRequirements", () => {
     const of = (...ignorePreflightErrors: string[]) =>
       getClusterRequirements(spec({ ...minimal, kubernetes: { ignorePreflightErrors } }))
         .sizeChecks;
-    assert.deepEqual(getClusterRequirements(spec(minimal)).controlPlaneFlavors, ["big"]);
     assert.deepEqual(of(), ["NumCPU", "Mem"]);
     assert.deepEqual(of("mem", "Swap"), ["NumCPU"]);
     assert.deepEqual(of("NumCPU", "Mem"), []);
     assert.deepEqual(of("all"), []);
   });
 
-  it("contains image, external network, zones and volume types", () => {
+  it("contains image, external network, zones, and volume types of storage classes", () => {
     const needs = getClusterRequirements(
       spec({
         ...minimal,
@@ -92,65 +108,128 @@ describe("getClusterRequirements", () => {
         storageClasses: [{ name: "gold", type: "fast" }, { name: "x" }],
       }),
     );
-    assert.deepEqual(needs.images, ["debian-12"]);
+    assert.deepEqual(valuesOf(needs.machines, "image"), ["debian-12"]);
+    assert.deepEqual(valuesOf(needs.machines, "zone"), ["a"]);
     assert.deepEqual(needs.externalNetworks, { externalNetwork: "public" });
-    assert.deepEqual(needs.zones, ["a"]);
     assert.deepEqual(needs.volumeTypes, ["fast"]);
   });
 
-  it("contains values of single groups and machines, without duplicates", () => {
-    const own = { flavor: "huge", image: "debian-13", zone: "z" };
-    const needs = getClusterRequirements(
+  it("contains values of single groups and machines, with the paths of their settings", () => {
+    const own = { flavor: "huge", image: "debian-13", zone: "z", rootVolume: { size: 9 } };
+    const { machines, spareZones } = getClusterRequirements(
       spec({
         ...minimal,
-        zones: ["a"],
+        zones: ["a", "unused"],
         workers: {
           gpu: { flavor: "big", count: 2, image: "gpu", zones: ["b"], nodes: { "1": own } },
         },
+        access: "bastion",
+        bastion: { flavor: "tiny", zone: "c" },
       }),
     );
-    assert.deepEqual(needs.images, ["debian-12", "gpu", "debian-13"]);
-    assert.deepEqual(needs.zones, ["a", "b", "z"]);
-    assert.deepEqual(needs.flavors, { big: 2, huge: 1 });
+    assert.deepEqual(
+      machines.map(({ flavor, image, zone }) => [flavor, image, zone]),
+      [
+        ["big", "debian-12", "a"],
+        ["big", "gpu", "b"],
+        ["huge", "debian-13", "z"],
+        ["tiny", "debian-12", "c"],
+      ],
+    );
+    const [general, gpu] = ["controlPlane", "workers.gpu"];
+    assert.deepEqual(
+      machines.map(({ paths }) => paths),
+      [
+        { group: general, flavor: "controlPlane.flavor", image: "image", zone: "zones" },
+        { group: gpu, flavor: `${gpu}.flavor`, image: `${gpu}.image`, zone: `${gpu}.zones` },
+        {
+          group: gpu,
+          flavor: `${gpu}.nodes.1.flavor`,
+          image: `${gpu}.nodes.1.image`,
+          zone: `${gpu}.nodes.1.zone`,
+        },
+        { group: "bastion", flavor: "bastion.flavor", image: "image", zone: "bastion.zone" },
+      ],
+    );
+    assert.deepEqual(
+      machines.flatMap(({ volumes }) => volumes.map(({ path, boots }) => [path, boots])),
+      [[`${gpu}.nodes.1.rootVolume`, true]],
+    );
+    assert.deepEqual(spareZones, ["unused"]);
   });
 
-  it("counts volumes and contains their types and zones without duplicates", () => {
-    const disk = { size: 20, type: "fast", zone: "store" };
+  it("contains generations, ports and membership in server groups", () => {
+    const { machines } = getClusterRequirements(
+      spec({
+        ...minimal,
+        workers: { general: { flavor: "small", count: 1, spread: "none", generation: 2 } },
+        network: { nodes: "10.1.0.0/24", admin: { network: "ops", allowedCidrs: ["10.9.0.0/24"] } },
+      }),
+    );
+    assert.deepEqual(
+      machines.map(({ generation, grouped, ports }) => [generation, grouped, ports]),
+      [
+        [0, true, ["dev-control-plane-0", "dev-control-plane-0-admin"]],
+        [2, false, ["dev-general-0", "dev-general-0-admin"]],
+      ],
+    );
+  });
+
+  it("contains the extensions of Neutron that the settings need", () => {
+    const of = (over: object) =>
+      getClusterRequirements(spec({ ...minimal, ...over })).extensions.map(
+        ({ aliases: [alias], reason }) => `${reason.split(":")[0] ?? ""} ${alias}`,
+      );
+    const own = ["tags standard-attr-tag", "network router", "network port-security"];
+    const filtered = "network.portSecurity security-group";
+    const pairs = "podNetwork allowed-address-pairs";
+    assert.deepEqual(of({}), [...own, filtered, pairs]);
+    assert.deepEqual(of({ podNetwork: "flannel" }), [...own, filtered]);
+    assert.deepEqual(of({ podNetwork: "cloud-routes" }), [
+      ...own,
+      filtered,
+      "podNetwork extraroute",
+      pairs,
+    ]);
+    const virtual = { podNetwork: "flannel", endpoint: { kind: "virtual-ip" }, topology: "ha" };
+    assert.deepEqual(of(virtual), [...own, filtered, "endpoint allowed-address-pairs"]);
+    const existing = { network: { nodes: "10.0.0.0/24", existing: { network: "office" } } };
+    assert.deepEqual(of({ ...existing, podNetwork: "flannel" }), [
+      "tags standard-attr-tag",
+      filtered,
+    ]);
+    const open = { network: { portSecurity: false } };
+    assert.deepEqual(of(open), [...own, "network.portSecurity port-security"]);
+  });
+
+  it("counts volumes and contains their sizes, types and zones", () => {
+    const disk = { size: 20, type: "fast", zone: "{zone}" };
     const needs = getClusterRequirements(
       spec({
         ...minimal,
+        zones: ["a", "b"],
         controlPlane: { flavor: "big", rootVolume: disk, etcdVolume: { size: 5 } },
         workers: { general: { flavor: "small", count: 2, runtimeVolume: disk } },
       }),
     );
     assert.deepEqual([needs.counts.volumes, needs.counts["volume gigabytes"]], [4, 65]);
-    assert.deepEqual([needs.volumeTypes, needs.volumeZones], [["fast"], ["store"]]);
-  });
-
-  it("returns volumes without a zone whose machines have one, and places other volumes in the machine's zone", () => {
-    const of = (zone?: string) =>
-      getClusterRequirements(
-        spec({
-          ...minimal,
-          zones: ["a", "b"],
-          workers: {
-            general: {
-              flavor: "small",
-              count: 2,
-              rootVolume: { size: 9, zone: "store" },
-              runtimeVolume: { size: 5, zone },
-            },
-          },
-        }),
-      );
-    const path = "workers.general.runtimeVolume";
-    assert.deepEqual(of().unplacedVolumes, [
-      { path, name: "dev-general-0-runtime", zone: "a" },
-      { path, name: "dev-general-1-runtime", zone: "b" },
-    ]);
-    assert.deepEqual(of().volumeZones, ["store"]);
-    const placed = of("{zone}");
-    assert.deepEqual([placed.unplacedVolumes, placed.volumeZones], [[], ["store", "a", "b"]]);
+    assert.deepEqual([needs.volumeTypes, needs.volumeZones], [[], []]);
+    assert.deepEqual(
+      needs.machines.flatMap(({ volumes }) => volumes),
+      [
+        ["controlPlane.rootVolume", "dev-control-plane-0-root", 20, "fast", "a"],
+        ["controlPlane.etcdVolume", "dev-control-plane-0-etcd", 5, undefined, undefined],
+        ["workers.general.runtimeVolume", "dev-general-0-runtime", 20, "fast", "a"],
+        ["workers.general.runtimeVolume", "dev-general-1-runtime", 20, "fast", "b"],
+      ].map(([path, name, size, type, zone], index) => ({
+        path,
+        name,
+        size,
+        type,
+        zone,
+        boots: index === 0,
+      })),
+    );
   });
 
   describe("octavia", () => {

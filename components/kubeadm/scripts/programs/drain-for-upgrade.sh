@@ -17,6 +17,8 @@ poll() {
   done
 }
 
+report_drain() { printf '%s\n' "$1" >&2; }
+
 # Sets `was` to the state before the node was retired (empty if it is not), and `unschedulable`.
 read_node_state() {
   local said

@@ -21,20 +21,19 @@
 # WORDS "retire", "restore": drains the machine's node while its kubelet is upgraded, and puts it
 #   back into service (retire.sh). Exits with 4 and prints what blocks a drain.
 # WORDS "joined [TOKEN-ID]": does "forget", and returns when the node is Ready; with 1 if it is not
-#   in time.
+#   in time. Keeps a worker that is not Ready yet out of the load balancers of Services, and then
+#   prints `kept-out` and an address in the pod range of each other node.
+# WORDS "serve": adds a worker that "joined" has kept out to the load balancers of Services, and
+#   waits until they are updated.
 # Exits with 69 if its own API server does not answer: the caller may ask another control plane.
-# stackadm-mint spread, stackadm-mint approve NODE TOKEN-ID: for units of this program. Joining
-#   machines cannot call them, because they always have five arguments.
+# stackadm-mint spread, stackadm-mint approve NODE TOKEN-ID, stackadm-mint serve NODE: for units of
+#   this program. Joining machines cannot call them, because they always have five arguments.
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/admin.conf
-readonly pki=/etc/kubernetes/pki
+readonly pki=/etc/kubernetes/pki range_objects=/var/lib/stackadm/pod-range-objects
 # Binding by which any bootstrap token gets the certificate of any node, also of a control plane.
 # kubeadm upgrade restores it.
 readonly automatic=kubeadm:node-autoapprove-bootstrap
-
-is_token_signed() {
-  [[ -n $(timeout "$((10 * factor))" kubectl -n kube-public get configmap cluster-info -o "jsonpath={.data.jws-kubeconfig-$1}") ]]
-}
 
 # Deletes the former node of the machine, and the binding `automatic`. Refuses while the worker's
 # node is Ready on this server: otherwise a stolen key could delete it. A worker that joins again
@@ -129,7 +128,7 @@ issue_token() {
       certificate_key=$(upload_certificates)
       ;;
   esac
-  token=$(timeout "$((30 * factor))" kubeadm token create --ttl "$((15 * factor))m" --description "join of $node" 2>/dev/null)
+  token=$(create_token 15 "join of $node" 2>/dev/null)
   id=${token%%.*}
   systemd-run --quiet --collect --unit "stackadm-approve-$id" -p RuntimeMaxSec="$((900 * factor))" /bin/bash "$0" approve "$node" "$id"
   # Waits for the token's signature: the joining machine would look for it only every 5 s.
@@ -184,16 +183,56 @@ delete_credentials() {
 # await_ready NODE: waits until the node is Ready. Returns at once if no node is: there is no pod
 # network then, and it may be deployed only after the join.
 await_ready() {
-  local states end=$((SECONDS + 180))
+  local states held='' end=$((SECONDS + 180 * factor))
   while ((SECONDS < end)); do
     if states=$(timeout "$((10 * factor))" kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}'); then
       if grep -qx "$1=True" <<<"$states" || ! grep -q '=True$' <<<"$states"; then return 0; fi
+      if [[ -z $held && $grant == token ]] && grep -q "^$1=" <<<"$states"; then
+        keep_out_of_load_balancers "$1"
+        held=yes
+      fi
     fi
     # Watches instead of polling, because other machines join as well. Only 10 s, because the others
     # may stop being Ready.
     timeout "$((20 * factor))" kubectl wait --for=condition=Ready "node/$1" --timeout=10s >/dev/null 2>&1 || sleep 1
   done
   return 1
+}
+
+# keep_out_of_load_balancers NODE: sets the label `excluded`, unless the node has it. kubelet reports
+# the node as Ready before the pod network has its routes, and the cloud controller manager would
+# add the node to load balancers at once. A unit deletes the label in any case, for a machine whose
+# script does not come back.
+keep_out_of_load_balancers() {
+  timeout "$((30 * factor))" kubectl label node "$1" "$excluded=joining" >/dev/null 2>&1 || return 0
+  systemd-run --quiet --collect --on-active "$((300 * factor))" --unit "stackadm-serve-$1" /bin/bash "$0" serve "$1" 2>/dev/null || :
+}
+
+# add_to_load_balancers NODE: deletes the label that keep_out_of_load_balancers has set.
+add_to_load_balancers() {
+  local value before late=''
+  value=$(timeout "$((30 * factor))" kubectl get node "$1" --ignore-not-found -o "go-template={{range \$name, \$value := .metadata.labels}}{{if eq \$name \"$excluded\"}}{{\$value}}{{end}}{{end}}")
+  [[ $value == joining ]] || return 0
+  before=$(print_load_balancer_updates) || before=''
+  timeout "$((30 * factor))" kubectl label node "$1" "$excluded-" >/dev/null
+  await_load_balancers "$before" ||
+    printf '%s: the load balancers of these Services may not send connections to it yet: %s\n' "$1" "${late//$'\n'/, }" >&2
+}
+
+# print_network_to_await NODE: prints `kept-out` if the node is kept out of load balancers, and then
+# the first address of each pod range of the other Ready nodes.
+print_network_to_await() {
+  local nodes ranges resource='' template
+  nodes=$(timeout "$((30 * factor))" kubectl get nodes -o go-template="{{range .items}}{{\$node := .}}{{range .status.conditions}}{{if and (eq .type \"Ready\") (eq .status \"True\")}}{{\$node.metadata.name}} {{or \$node.spec.podCIDR \"-\"}}{{range \$name, \$value := \$node.metadata.labels}}{{if eq \$name \"$excluded\"}} {{\$value}}{{end}}{{end}}{{\"\n\"}}{{end}}{{end}}{{end}}")
+  awk -v self="$1" '$1 == self && $3 == "joining" { found = 1 } END { exit !found }' <<<"$nodes" || return 0
+  printf 'kept-out\n'
+  # The file is empty if the nodes contain their pod ranges.
+  [[ ! -e $range_objects ]] || read -r resource template <"$range_objects" || :
+  if [[ -n $resource ]]; then
+    ranges=$(timeout "$((30 * factor))" kubectl get "$resource" -o go-template="$template")
+    nodes=$(awk 'NR == FNR { ready[$1] = 1; next } $1 in ready' - <(printf '%s\n' "$ranges") <<<"$nodes")
+  fi
+  awk -v self="$1" '$1 != self && $2 ~ /^[0-9.]+\// { sub(/\/.*/, "", $2); print $2 }' <<<"$nodes"
 }
 
 # CoreDNS starts on the first machine that takes pods, and no replica moves when others join.
@@ -221,6 +260,11 @@ fi
 
 if [[ $# -eq 3 && $1 == approve ]]; then
   approve "$2" "$3"
+  exit 0
+fi
+
+if [[ $# -eq 2 && $1 == serve ]]; then
+  add_to_load_balancers "$2"
   exit 0
 fi
 
@@ -254,6 +298,8 @@ case $verb in
     # A fixed name, so that one unit runs at a time: several machines join at once, and one replica
     # is to move.
     systemd-run --quiet --collect --unit stackadm-spread -p RuntimeMaxSec="$((900 * factor))" /bin/bash "$0" spread 2>/dev/null || :
+    [[ $grant != token ]] || print_network_to_await "$node" || :
     ;;
+  serve) [[ $grant != token ]] || add_to_load_balancers "$node" ;;
   *) exit 64 ;;
 esac

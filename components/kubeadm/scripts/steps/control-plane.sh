@@ -40,6 +40,7 @@ control_plane() {
   await_api || die_as KUBERNETES_UNREACHABLE "the API server of $NODE_NAME does not answer"
   install_drain_program
   converge_version
+  converge_containerd is_node_upgraded
   converge_certificate
   converge_configuration
   converge_encryption
@@ -48,6 +49,8 @@ control_plane() {
   close_kubelet_files
   close_etcd_data
   converge_proxy
+  # Where issue-join-credentials.sh finds the pod ranges of nodes.
+  write "$state/pod-range-objects" 0644 "$POD_RANGE_OBJECTS"
   allow_join_requests
   poll 30 delete_approval_binding || die "the API server of $NODE_NAME did not delete the permission to approve every node's certificate"
   apply_labels_and_taints

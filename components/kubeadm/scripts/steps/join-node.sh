@@ -15,11 +15,13 @@ join_node() {
   restore_kubelet
   if ! is_joined; then join_cluster; fi
   converge_version
+  converge_containerd is_node_upgraded
   poll 120 systemctl is-active --quiet kubelet || die "kubelet of $NODE_NAME does not run"
   converge_kubelet
   close_kubelet_files
   await_certificate
   await_ready
+  allow_traffic
   run_user_script afterKubeadm "$AFTER_KUBEADM"
   print_result node "$NODE_NAME" kubernetes "$KUBERNETES_VERSION"
 }
@@ -64,7 +66,8 @@ upgrade_with_kubeadm() {
 # Asks a control plane to drain the node, because a worker's credentials do not allow a drain.
 drain_this_node() {
   local said code=0
-  said=$(ask_peers 900 retire) || code=$?
+  # Shows the progress of the drain to the user.
+  said=$(ask_peers 900 retire 2>&3) || code=$?
   check_drain_result "$code" "$said"
 }
 
@@ -75,6 +78,30 @@ wait_for_addons() { :; }
 must_upgrade_cluster() { false; }
 
 upgrade_missed_addons() { :; }
+
+# Adds the node to the load balancers of Services if a control plane has kept it out, after it has a
+# route to the pods of each other node. In a pool whose machines are replaced one after another, the
+# node takes traffic before the next machine leaves. The time limit serves clusters in which another
+# node has no pod network.
+allow_traffic() {
+  local addresses
+  grep -qx kept-out "$join_directory/network" || return 0
+  # The login shell of the control plane may print lines before the answer.
+  addresses=$(awk 'found; $0 == "kept-out" { found = 1 }' "$join_directory/network")
+  [[ -z $POD_ROUTES ]] || poll 60 has_pod_routes ||
+    say "$NODE_NAME has no route to the pods of all other nodes after $((60 * factor)) s, and takes traffic nevertheless"
+  poll 60 ask_peers 360 serve ||
+    say "$NODE_NAME: no control plane adds it to the load balancers of Services now; one adds it within $((5 * factor)) minutes"
+}
+
+# Succeeds if this machine has a route to each address in `addresses`. Without a route of the pod
+# network, the route of stackadm-guard makes the address unreachable.
+has_pod_routes() {
+  local address
+  while read -r address; do
+    [[ -z $address ]] || ip route get "$address" || return 1
+  done <<<"$addresses"
+}
 
 start_join() {
   if has_kubeadm_files; then

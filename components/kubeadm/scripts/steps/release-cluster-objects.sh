@@ -107,4 +107,6 @@ release_from_unready_nodes() {
 
 select_on_unready_nodes() { awk -v ready=" $ready" 'NF && $5 != "-" && !index(ready, " " $5 " ")'; }
 
-run_step teardown teardown
+# Six hours, because the time grows with the number of objects. wait_until_none_left ends earlier if
+# no object is deleted any more.
+run_step teardown teardown lock 21600

@@ -30,4 +30,5 @@ readonly snapshot_template='
 {{- end}}
 {{- if eq .kind "VolumeSnapshot"}}{{if .status}}snapshot '$where' {{or .status.boundVolumeSnapshotContentName "-"}} '$finalizers'{{end}}{{end}}'
 
-run_step snapshots snapshots
+# Six hours, as for the other objects of the cluster (release-cluster-objects.sh).
+run_step snapshots snapshots lock 21600

@@ -1,31 +1,39 @@
 # shellcheck shell=bash
-# Runs on a control plane before the server of another machine is deleted. Drains the machine's
-# node, waits until volumes are detached, and removes the machine's etcd member if it has one.
+# Runs on a control plane before the server of another machine is deleted. Removes the machine's
+# node from load balancers, drains the node, waits until volumes are detached and load balancers are
+# updated, and removes the machine's etcd member if it has one.
 # Result: {"left": "drained" | "nothing"}.
 # States: node Ready -> drained; no node, node of another server, or node not Ready (kubelet would
 # never stop its pods) -> nothing.
+# Before the drain, the script proves that another machine could join. Otherwise the cluster would
+# lose a machine for good if kube-controller-manager does not work.
 # If a node cannot be drained, the script makes it schedulable again, and the machine keeps its
 # server. The script does not delete the Node object. After an interrupted run, the machine may
 # remain in the cluster, and its kubelet would not create the Node object again. When the server is
 # deleted, the cloud controller deletes the Node object. The join of a new server also deletes it
-# (issue-join-credentials.sh).
+# (issue-join-credentials.sh). Without a cloud controller, the script deletes the Node object at its
+# end: a node that no machine has would block the next upgrade.
 # Values: see leaveVariables in kubeadm/node-scripts.ts.
 
-readonly balanced=node.kubernetes.io/exclude-from-external-load-balancers
+# Values of the label `excluded` that this script sets, with the former state of the node. An
+# interrupted run leaves them for the next run.
+readonly from_schedulable=leaving from_cordoned=leaving-cordoned
 
 remove_node() {
   require NODE_NAME LEAVING_SERVER LEAVING_ADDRESS LEAVES
-  local left=nothing now cordoned=''
+  local left=nothing now former='' cordoned=no
   if [[ -e $KUBECONFIG ]]; then
     poll 60 api_answers || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $NODE_NAME cannot leave; repair the control plane and run up again"
     now=$(print_node_state) || die "the API server does not return the node $NODE_NAME; run up again"
     case $now in
       "openstack:///$LEAVING_SERVER True")
+        prove_join
         left=drained
         drain_leaving_node
         ;;
     esac
     [[ " $LEAVES " != *" remove-etcd-member "* ]] || remove_etcd_member
+    [[ -z $DELETES_NODE || -z $now ]] || delete_node
   fi
   print_result left "$left"
 }
@@ -38,26 +46,70 @@ print_node_state() {
     -o 'jsonpath={.spec.providerID} {.status.conditions[?(@.type=="Ready")].status}'
 }
 
+# Creates a token, waits until a machine could join with it, and deletes the token. The wait is long
+# enough for another kube-controller-manager to take over the lease of one that has just ended.
+prove_join() {
+  local token id signed=yes
+  token=$(create_token 2 "check before $NODE_NAME leaves") ||
+    die_as NOT_READY "$NODE_NAME keeps its server, because kubeadm creates no token with which another machine could join: see $log. Repair the control plane and run up again"
+  id=${token%%.*}
+  poll 60 is_token_signed "$id" || signed=no
+  # A token that cannot be deleted ends by itself.
+  timeout "$((30 * factor))" kubeadm token delete "$id" || :
+  [[ $signed == yes ]] ||
+    die_as NOT_READY "$NODE_NAME keeps its server, because no other machine could join: kube-controller-manager signed no token within $((60 * factor)) s. See \`kubectl -n kube-system logs -l component=kube-controller-manager\`, repair it and run up again"
+}
+
 drain_leaving_node() {
-  local report=$volatile/drain-$NODE_NAME
-  cordoned=$(run_kubectl get node "$NODE_NAME" -o 'jsonpath={.spec.unschedulable}')
+  local report=$volatile/drain-$NODE_NAME updates began=$SECONDS late=''
+  updates=$(print_load_balancer_updates) || updates=''
+  exclude_node
   say "$NODE_NAME: moving its pods to other machines"
-  run_kubectl label node "$NODE_NAME" --overwrite "$balanced=true"
   if ! drain_node "$NODE_NAME" "$report"; then
     cat "$report"
     undo_drain
-    die_as DRAIN_BLOCKED "$NODE_NAME could not be drained within 10 minutes and keeps its server; what blocks it: $(print_blockers "$report"). Delete these pods or change what protects them, then run up again"
+    die_as DRAIN_BLOCKED "$NODE_NAME was not drained after $((SECONDS - began)) s and keeps its server; what blocks it: $(print_blockers "$report"). Delete these pods or change what protects them, then run up again"
   fi
   poll 120 are_volumes_detached "$NODE_NAME" || say "$NODE_NAME: volumes are still attached; its server is deleted nevertheless"
+  [[ -z $former ]] || await_load_balancers "$updates" ||
+    say "$NODE_NAME: the load balancers of these Services may still send connections to it: ${late//$'\n'/, }"
 }
 
-# Makes a drained node schedulable again if its machine cannot leave. A node that was cordoned
-# before stays cordoned.
+# Removes the node from the load balancers of Services, unless the user has removed it. Sets `former`
+# to the label's value if this script has set the label, now or in an interrupted run. Sets
+# `cordoned` to yes if the user has cordoned the node.
+exclude_node() {
+  local found
+  found=$(run_kubectl get node "$NODE_NAME" -o "go-template={{.spec.unschedulable}}{{range \$name, \$value := .metadata.labels}}{{if eq \$name \"$excluded\"}} label={{\$value}}{{end}}{{end}}")
+  [[ $found != true* ]] || cordoned=yes
+  case $found in
+    *" label=$from_schedulable") former=$from_schedulable cordoned=no ;;
+    *" label=$from_cordoned") former=$from_cordoned ;;
+    *" label="*) ;;
+    *)
+      former=$from_schedulable
+      [[ $cordoned == no ]] || former=$from_cordoned
+      run_kubectl label node "$NODE_NAME" "$excluded=$former"
+      ;;
+  esac
+}
+
+# Restores the former state of a drained node if its machine cannot leave: whether the node is
+# cordoned, and the label `excluded`.
 undo_drain() {
   [[ $left == drained ]] || return 0
-  [[ $cordoned == true ]] || run_kubectl uncordon "$NODE_NAME" || :
-  run_kubectl label node "$NODE_NAME" "$balanced-" || :
+  [[ $cordoned == yes ]] || run_kubectl uncordon "$NODE_NAME" || :
+  [[ -z $former ]] || run_kubectl label node "$NODE_NAME" "$excluded-" || :
 }
+
+# Deletes the Node object if it belongs to the leaving server.
+delete_node() {
+  [[ ${now% *} == "openstack:///$LEAVING_SERVER" ]] || return 0
+  run_kubectl delete node "$NODE_NAME" --ignore-not-found ||
+    say "$NODE_NAME: its Node object was not deleted; kubectl delete node $NODE_NAME deletes it"
+}
+
+report_drain() { say "$1"; }
 
 # Removes the machine's etcd member. A member without a server still counts for the majority: with
 # three members, no other member could fail.

@@ -5,6 +5,9 @@
 # of the packages; IMAGE_REPOSITORY.
 
 readonly kubernetes_packages=(kubeadm kubelet kubectl cri-tools kubernetes-cni)
+# Directory with builds of containerd that wait for the machine's turn, as files of packages: `next`
+# contains the new builds, `former` contains the builds that they replace.
+readonly containerd_builds=/var/cache/stackadm/containerd-builds
 
 # pin_kubernetes NAME...: adds these packages, in the wanted versions, to `pinned`.
 pin_kubernetes() {
@@ -19,8 +22,8 @@ pin_kubernetes() {
 }
 
 # pin SERIES NAME...: adds the newest version in the series to `pinned`, from the first package that
-# has such a version. SERIES is a version prefix, like 1 or 1.36.3. `<=` before a prefix, like
-# <=1.36, also allows all earlier versions with the same major version.
+# has such a version. SERIES is a version, like 1.36.3, or bounds, like 2.2..2.4: the oldest and the
+# newest minor version, with the same major version.
 pin() {
   find_version "$@" || { apt_update && find_version "$@"; } ||
     die "neither $(redact_url "$PACKAGES_URL") nor another repository of $(hostname) has ${*:2} of series $(series_text "$1")"
@@ -39,17 +42,28 @@ find_version() {
   return 1
 }
 
-series_text() { case $1 in '<='*) printf '%s or earlier' "${1#<=}" ;; *) printf '%s' "$1" ;; esac }
+series_text() { case $1 in *..*) printf '%s to %s' "${1%%..*}" "${1##*..}" ;; *) printf '%s' "$1" ;; esac }
 
 # print_newest SERIES NAME [OPTION...]: prints the newest version in the series. apt-cache lists the
 # newest version first.
-print_newest() {
-  apt-cache madison "$2" "${@:3}" | awk -v series="$1" '
-    BEGIN { if (earlier = sub(/^<=/, "", series)) split(series, last, ".") }
-    { build = $3; sub(/^[0-9]+:/, "", build); rest = substr(build, length(series) + 1); split(build, part, /[^0-9]/) }
-    !newest && index(build, series) == 1 && (rest == "" || rest ~ /^[-.]/) { newest = $3 }
-    !newest && earlier && part[1] == last[1] && part[2] + 0 < last[2] + 0 { newest = $3 }
-    END { print newest }'
+print_newest() { apt-cache madison "$2" "${@:3}" | awk '{ print $3 }' | print_first_in_series "$1"; }
+
+# print_first_in_series SERIES: prints the first version on standard input that is in the series.
+# Ignores the epoch and the build of the package. Reads all of the input, because a program that
+# writes to a closed pipe fails.
+print_first_in_series() {
+  awk -v series="$1" '
+    BEGIN { if (split(series, bound, /\.\./) == 2) { split(bound[1], least, "."); split(bound[2], most, ".") } }
+    {
+      version = $1
+      sub(/^[0-9]+:/, "", version)
+      rest = substr(version, length(series) + 1)
+      split(version, part, /[^0-9]/)
+      exact = index(version, series) == 1 && (rest == "" || rest ~ /^[-.]/)
+      between = most[1] != "" && part[1] == most[1] && part[2] + 0 >= least[2] + 0 && part[2] + 0 <= most[2] + 0
+    }
+    !found && (exact || between) { found = $1 }
+    END { print found }'
 }
 
 # has_wanted_version PROGRAM: succeeds if the program, kubeadm or kubelet, has the wanted version.

@@ -132,6 +132,7 @@ prepare_packages() {
   elif ! only_pinned_trusted; then
     install_kubernetes_key
   fi
+  prepare_containerd_change
   extra_packages "${extra[@]}"
   # Holds the packages on every machine, because a prebaked image may contain packages without hold.
   apt_hold "${kubernetes_packages[@]}" containerd.io containerd "${extra[@]}"
@@ -142,7 +143,7 @@ install_packages() {
   say "$(hostname): installing Kubernetes $KUBERNETES_VERSION"
   list_packages
   pin_kubernetes "${kubernetes_packages[@]}"
-  if ! has_containerd; then pin_containerd; fi
+  if ! is_containerd_usable; then pin_containerd; fi
   # stackadm-guard needs iptables, and some packages of kubelet do not depend on iptables.
   apt_install iptables "${pinned[@]}" || die "the packages cannot be installed on $(hostname)$(print_apt_error kubernetes.packages.url)"
   forget_containerd_source
@@ -179,13 +180,7 @@ extra_packages() {
 
 is_installed() {
   has_wanted_version kubeadm && has_wanted_version kubelet &&
-    has_containerd && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
-}
-
-# Succeeds if containerd is installed with the wanted major version. The minor version may differ.
-has_containerd() {
-  local major=${CONTAINERD_SERIES#<=}
-  containerd --version | grep -Eq " v?${major%%.*}\."
+    is_containerd_usable && command -v crictl && [[ -x /opt/cni/bin/loopback ]]
 }
 
 configure_containerd() {
@@ -226,12 +221,13 @@ write_registration_taints() {
 # Blocks traffic from pods to the instance metadata, which contain the host key of the machine. Also
 # blocks traffic from pods to SSH, etcd, kubelets and internal ports of the control plane. Security
 # groups cannot distinguish a pod from its node, so each machine filters the traffic of its pods.
-# Does not filter pods on the host network.
+# Does not filter pods on the host network. Keeps packets to pods away from the default route.
 install_pod_guard() {
   write /usr/local/sbin/stackadm-guard 0755 <<'GUARD'
 #!/bin/sh
-# stackadm-guard POD-RANGE NODE-RANGE. Filters in the mangle table: Services are resolved there
-# already, and pods still have their own addresses.
+# stackadm-guard POD-RANGE NODE-RANGE [ROUTED]. Filters in the mangle table: Services are resolved
+# there already, and pods still have their own addresses. With ROUTED, the pod network sets routes to
+# the pods of each node.
 set -e
 drop() {
   tables=$1
@@ -249,6 +245,13 @@ for ports in 22 2379:2381 10250 10257:10259; do
   [ ! -e /proc/net/if_inet6 ] ||
     drop ip6tables INPUT -s fe80::/10 -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
 done
+# Without the route of the pod network, a packet to a pod would leave by the default route. All other
+# routes are preferred to this one, because their ranges are smaller or their metrics are.
+if [ -n "$3" ]; then
+  ip route replace unreachable "$1" metric 4278198272
+else
+  ip route del unreachable "$1" metric 4278198272 2>/dev/null || :
+fi
 GUARD
   # Runs the guard as ExecStartPre of kubelet. kubelet starts all pods, so kubelet must not start if
   # the guard fails. systemd then tries to start kubelet again, together with the guard. A separate
@@ -256,10 +259,10 @@ GUARD
   # not start kubelet again, and a restart of this unit also restarts kubelet.
   write /etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf 0600 <<GUARD
 [Service]
-ExecStartPre=/usr/local/sbin/stackadm-guard $POD_RANGE $NODE_RANGE
+ExecStartPre=/usr/local/sbin/stackadm-guard $POD_RANGE $NODE_RANGE $POD_ROUTES
 GUARD
   systemctl daemon-reload
-  /usr/local/sbin/stackadm-guard "$POD_RANGE" "$NODE_RANGE" ||
+  /usr/local/sbin/stackadm-guard "$POD_RANGE" "$NODE_RANGE" "$POD_ROUTES" ||
     die "iptables on $(hostname) cannot keep pods away from the machines' own ports"
 }
 

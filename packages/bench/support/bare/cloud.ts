@@ -35,7 +35,7 @@ const items = (inputs: Fields, key: string): readonly Fields[] =>
  * `valueSpecs` also names. `noSecurityGroups` means the same as an empty list.
  */
 const implied: readonly string[] = [
-  ...["pool", "noSecurityGroups", "forceDestroy", "tags", "powerState"],
+  ...["pool", "noSecurityGroups", "forceDestroy", "forceDelete", "tags", "powerState"],
 ];
 
 /**
@@ -133,7 +133,7 @@ const creations: Readonly<Record<string, (inputs: Fields, client: CloudClient) =
     ...network(
       "/networks",
       "network",
-      pickInputs(inputs, "name", "adminStateUp", "mtu", "description"),
+      pickInputs(inputs, "name", "adminStateUp", "portSecurityEnabled", "mtu", "description"),
     ),
     outputs: ({ mtu }) => ({ mtu }),
   }),
@@ -318,7 +318,15 @@ export async function lookUpCloudFacts(
   wanted: RequiredLookups,
 ): Promise<CloudFacts> {
   const { externalNetwork = "" } = wanted;
-  const offer = await listOffer(client, { externalNetworks: { externalNetwork } });
+  const offer = await listOffer(client, {
+    machines: [],
+    volumeTypes: [],
+    volumeZones: [],
+    volumesFollowZones: false,
+    spareZones: [],
+    podZones: [],
+    externalNetworks: { externalNetwork },
+  });
   const { images, flavors, externalNetworks } = offer;
   const { scope } = client;
   if (!scope) throw new Error("The cloud's catalog has no public identity endpoint.");

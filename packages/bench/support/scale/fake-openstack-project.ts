@@ -146,11 +146,12 @@ export class FakeProject {
     if (!found) return { status: 404 };
     if (action === "tags") return this.#tags(call, found);
     if (action === "add_router_interface") return this.#join(id, text(given["subnet_id"]));
-    if (action !== "") return { body: {} };
+    const isDeleted = method === "DELETE" || (action === "action" && "forceDelete" in given);
+    if (action !== "" && !isDeleted) return { body: {} };
     const key = singularOf(collection);
-    if (method === "DELETE") {
+    if (isDeleted) {
       this.#all(collection).delete(id);
-      return { status: 204 };
+      return { status: method === "DELETE" ? 204 : 202 };
     }
     if (method === "PUT") this.#all(collection).set(id, { ...found, ...(given[key] as Fields) });
     return { body: { [key]: this.#all(collection).get(id) } };

@@ -35,8 +35,8 @@ export interface ReleaseFacts {
   readonly date: Date;
   /** Indexes of the repository. */
   readonly files: readonly IndexedFile[];
-  /** Codename and component of a repository with suites. @default a flat repository */
-  readonly suite?: { readonly codename: string; readonly component: string };
+  /** Codename and components of a repository with suites. @default a flat repository */
+  readonly suite?: { readonly codename: string; readonly components: readonly string[] };
 }
 
 /** Renders the Release file of a repository with one architecture. */
@@ -45,7 +45,7 @@ export function renderRelease({ description, date, files, suite }: ReleaseFacts)
     "Origin: stackadm lab",
     `Label: stackadm lab: ${description}`,
     ...(suite ? [`Suite: ${suite.codename}`, `Codename: ${suite.codename}`] : ["Archive: deb"]),
-    ...(suite ? [`Components: ${suite.component}`] : []),
+    ...(suite ? [`Components: ${suite.components.join(" ")}`] : []),
     "Architectures: amd64",
     // Date in the format of RFC 2822 and in UTC, as apt requires.
     `Date: ${date.toUTCString().replace("GMT", "UTC")}`,

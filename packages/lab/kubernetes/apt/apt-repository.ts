@@ -16,7 +16,12 @@ import type { BuiltComponent } from "../compile/build-component.js";
 import type { KubernetesRelease } from "../catalog/component.js";
 import { copyDeb, packageAssetsFolder, packDeb, type DebFile } from "./deb-files.js";
 import { computeDigest } from "../digest.js";
-import { debPackages, dockerPackages, type DebPackage } from "../catalog/deb-package-table.js";
+import {
+  debPackages,
+  dockerPackages,
+  getEarlierVersion,
+  type DebPackage,
+} from "../catalog/deb-package-table.js";
 import type { SigningKey } from "./signing-key.js";
 
 export interface AptRepositoryOptions {
@@ -58,25 +63,61 @@ export const dockerSuites: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Writes Docker's repositories in the layout of download.docker.com: one per distribution, with
- * suites. Returns false if the repositories were complete and unchanged.
+ * suites. The component `test` contains earlier builds, from which machines can be updated. Returns
+ * false if the repositories were complete and unchanged.
  */
 export const writeDockerRepository = (options: AptRepositoryOptions): Promise<boolean> =>
   writeRepository(options, debPackages.filter(isDockers), async (debs, part) => {
+    const components = { stable: debs, test: await packEarlierBuilds(part, options) };
     for (const [distribution, codenames] of Object.entries(dockerSuites)) {
       const root = join(part, distribution);
-      for (const codename of codenames) await writeSuite(root, codename, debs, options);
+      for (const codename of codenames) await writeSuite(root, codename, components, options);
       writeFileSync(join(root, "gpg"), options.key.publicKey);
     }
-    for (const { file } of debs) rmSync(join(part, file.name));
+    for (const { file } of Object.values(components).flat()) rmSync(join(part, file.name));
   });
 
+/** Packs the earlier builds of Docker's packages. A mirrored package has no earlier build. */
+async function packEarlierBuilds(
+  output: string,
+  options: AptRepositoryOptions,
+): Promise<readonly DebFile[]> {
+  const { packageVersions } = options.release;
+  const debs: DebFile[] = [];
+  for (const one of debPackages.filter(isDockers)) {
+    const { name, earlierRevision } = one;
+    if (earlierRevision === undefined || options.mirrored.has(name)) continue;
+    const version = getEarlierVersion(packageVersions[name] ?? "", earlierRevision);
+    const release = { packageVersions: { ...packageVersions, [name]: version } };
+    debs.push(await packDeb(one, output, { ...options, release }));
+  }
+  return debs;
+}
+
+/** Writes a suite. `components` contains the packages of each component. */
 async function writeSuite(
   root: string,
   codename: string,
-  debs: readonly DebFile[],
+  components: Readonly<Record<string, readonly DebFile[]>>,
   { key }: AptRepositoryOptions,
 ): Promise<void> {
-  const [suite, component] = [join(root, "dists", codename), "stable"];
+  const suite = join(root, "dists", codename);
+  const files = Object.entries(components).flatMap(([component, debs]) =>
+    writeComponent(root, codename, component, debs),
+  );
+  const facts = { description: "containerd", date: new Date(), files };
+  const names = Object.keys(components);
+  await writeRelease(suite, { ...facts, suite: { codename, components: names } }, key);
+}
+
+/** Writes the packages and the indexes of one component. Returns the indexes. */
+function writeComponent(
+  root: string,
+  codename: string,
+  component: string,
+  debs: readonly DebFile[],
+): readonly IndexedFile[] {
+  const suite = join(root, "dists", codename);
   const pool = `dists/${codename}/pool/${component}/amd64`;
   mkdirSync(join(root, pool), { recursive: true });
   // Links the files, because all suites contain the same packages.
@@ -85,9 +126,7 @@ async function writeSuite(
     return { control, file: { ...file, name: `${pool}/${file.name}` } };
   });
   const index = writeIndex(suite, `${component}/binary-amd64/Packages`, own);
-  const compressed = writeIndexed(suite, `${index.name}.gz`, gzipSync(renderPackages(own)));
-  const facts = { description: "containerd", date: new Date(), files: [index, compressed] };
-  await writeRelease(suite, { ...facts, suite: { codename, component } }, key);
+  return [index, writeIndexed(suite, `${index.name}.gz`, gzipSync(renderPackages(own)))];
 }
 
 const writeIndex = (root: string, name: string, debs: readonly DebFile[]): IndexedFile =>

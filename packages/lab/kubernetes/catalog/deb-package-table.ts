@@ -14,6 +14,11 @@ export interface DebPackage {
    * @default false
    */
   readonly unit?: boolean;
+  /**
+   * Debian revision of an earlier build with the same content, in the component `test` of Docker's
+   * repository. @default no earlier build
+   */
+  readonly earlierRevision?: string;
 }
 
 const units = "/usr/lib/systemd/system";
@@ -76,6 +81,7 @@ export const debPackages: readonly DebPackage[] = [
     ),
     files: { [`${units}/containerd.service`]: "containerd.service" },
     unit: true,
+    earlierRevision: "0",
   },
 ];
 
@@ -119,6 +125,10 @@ export function renderControl(
 export function getSeriesVersion(series: string, upstream: string): string {
   return upstream.startsWith(`${series}.`) ? upstream : `${series}.0+really${upstream}`;
 }
+
+/** Returns the version of the package's earlier build: "2.3.7-0" for "2.3.7-1". */
+export const getEarlierVersion = (version: string, revision: string): string =>
+  version.replace(/-[^-]*$/, `-${revision}`);
 
 /** Returns the name of a package's file: `kubeadm_1.36.3-1.1_amd64.deb`. */
 export function getDebFileName(name: string, version: string): string {

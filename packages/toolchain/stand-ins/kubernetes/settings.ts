@@ -33,6 +33,11 @@ export function readProviderSettings(variable: Lookup, environment: Lookup): Pro
   if (variable("enableServerSideApply") === "false") {
     throw new Error("the stand-in for the kubernetes provider only knows server-side apply");
   }
+  if (variable("skipUpdateUnreachable") === "true") {
+    throw new Error(
+      "the stand-in for the kubernetes provider does not skip updates of an unreachable cluster",
+    );
+  }
   if (variable("renderYamlToDirectory")) {
     throw new Error("the stand-in for the kubernetes provider does not render YAML to a directory");
   }

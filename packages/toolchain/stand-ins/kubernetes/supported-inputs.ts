@@ -19,6 +19,7 @@ export const supportedProviderInputs: readonly string[] = [
   "enableConfigMapMutable",
   "enableSecretMutable",
   "deleteUnreachable",
+  "skipUpdateUnreachable",
 ];
 
 /**

@@ -74,6 +74,7 @@ const rows: readonly Refused[] = [
     up({ PULUMI_BACKEND_URL, XDG_STATE_HOME: "HOME/new" }),
   ),
   ...["0", "-1", "abc", "1e3", " 8"].map((parallel) => up({ PULUMI_PARALLEL: parallel })),
+  ...["two words", "-prod"].map((owner) => up({ STACKADM_OWNER: owner })),
   ...["maybe", "2", "yes"].map((insecure) => up({ OS_INSECURE: insecure })),
   up({ OS_AUTH_URL: "", OS_CLOUD: "" }),
   up({ OS_AUTH_URL: "", OS_USERNAME: "u" }),

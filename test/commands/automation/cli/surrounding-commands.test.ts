@@ -70,7 +70,10 @@ describe("commands for the environment of a cluster", function () {
         needed: 3,
       });
       assert.deepEqual([error?.["type"], error?.["code"]], ["error", "PREFLIGHT_FAILED"]);
-      assert.match(String(error?.["message"]), /^The cluster does not fit .*:\n {2}flavor: /);
+      assert.match(
+        String(error?.["message"]),
+        /^The cluster does not fit .*:\n {2}controlPlane\.flavor: /,
+      );
       assert.ok(!existsSync(operator.kubeconfig()));
     });
 

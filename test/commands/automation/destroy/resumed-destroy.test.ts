@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { DeletableObjects } from "../../../support/cloud/deletable-objects.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 
@@ -11,7 +12,7 @@ const keptTag = "stackadm-kept=retained";
 describe("a destroy that was stopped", function () {
   this.timeout(120_000);
   let embedder: Embedder;
-  let groups: { id: string; name: string; tags: string[] }[];
+  let groups: DeletableObjects;
   let address: { id: string; floating_ip_address: string; tags: string[] };
   const tags = ["stackadm-cluster=dev", `stackadm-identity=${identity}`];
   const made = (type: string, name: string, more: object) => ({
@@ -41,12 +42,8 @@ describe("a destroy that was stopped", function () {
       return { status: 201 };
     });
     // A group that is not in the state. Only the search after the engine finds it.
-    groups = [{ id: "group", name: "dev-lost", tags }];
-    cloud.on("GET /network/security-groups", () => ({ body: { security_groups: groups } }));
-    cloud.on("DELETE /network/security-groups/group", () => {
-      groups = [];
-      return { status: 204 };
-    });
+    const lost = { id: "group", name: "dev-lost", tags };
+    groups = new DeletableObjects(cloud, "security-groups", [lost]);
     mkdirSync(dirname(embedder.kubeconfig()), { recursive: true });
     writeFileSync(embedder.kubeconfig(), "");
   });
@@ -65,10 +62,10 @@ describe("a destroy that was stopped", function () {
 
   it("is completed by the next destroy, which keeps and marks a retained object", async () => {
     await stopInSearch();
-    assert.deepEqual(ids(groups), ["group"]);
+    assert.deepEqual(groups.ids, ["group"]);
     assert.ok(existsSync(embedder.kubeconfig()));
     const { deleted, kept } = await embedder.service().destroy("dev");
-    assert.deepEqual([ids(deleted), ids(kept), groups], [["group"], ["address"], []]);
+    assert.deepEqual([ids(deleted), ids(kept), groups.ids], [["group"], ["address"], []]);
     assert.ok(address.tags.includes(keptTag));
     assert.ok(!existsSync(embedder.kubeconfig()));
     assert.equal(embedder.engine.stateNow(), undefined);
@@ -99,13 +96,9 @@ describe("a destroy that was stopped", function () {
   });
 
   it("can be completed if the search fails", async () => {
-    const { cloud } = embedder;
-    cloud.on("DELETE /network/security-groups/group", { status: 403, body: {} });
+    groups.refuseDeletions();
     await fails(embedder.service().destroy("dev"), "FORBIDDEN");
-    cloud.on("DELETE /network/security-groups/group", () => {
-      groups = [];
-      return { status: 204 };
-    });
+    groups.acceptDeletions();
     const { deleted } = await embedder.service().destroy("dev");
     assert.deepEqual(ids(deleted), ["group"]);
   });

@@ -89,4 +89,38 @@ describe("a stack whose cluster is in another project or region than the user's 
     holds({ tenantId: elsewhere, region: "two" }, { ...provider, inputs: { cloud: "other" } });
     await embedder.service().up("dev", bare);
   });
+
+  describe("after a stopped destroy, when only the cluster's identity is left", () => {
+    const identity = (stderr: string) => ({
+      urn: urnOf("command:local:Command", "dev-identity"),
+      type: "command:local:Command",
+      custom: true,
+      id: "identity",
+      outputs: { stdout: "0123456789ab", stderr },
+    });
+
+    it("makes the next destroy fail instead of searching in the wrong project", async () => {
+      embedder.engine.state({ resources: [identity(`in project: ${elsewhere}\nin region: one`)] });
+      const { message } = await fails(embedder.service().destroy("dev"), "WRONG_PROJECT");
+      assert.match(message, new RegExp(`is in project ${elsewhere}, but your credentials`));
+      assert.deepEqual([embedder.engine.operations(), deletions()], [[], []]);
+    });
+
+    it("is recognized, because the destroy has stored project and region", async () => {
+      const resources = [provider, network({ tenantId: fakeProject, region: "one" }), identity("")];
+      embedder.engine.state({ resources });
+      const stop = new AbortController();
+      const onStep = (title: string): void => {
+        if (title === "Check that nothing is left in the project") stop.abort();
+      };
+      const destroyed = embedder.service().destroy("dev", { signal: stop.signal, onStep });
+      await fails(destroyed, "CANCELLED");
+      assert.deepEqual(embedder.engine.stateNow()?.deployment["resources"], [
+        provider,
+        identity(`in project: ${fakeProject}\nin region: one`),
+      ]);
+      await embedder.service().destroy("dev");
+      assert.equal(embedder.engine.stateNow(), undefined);
+    });
+  });
 });

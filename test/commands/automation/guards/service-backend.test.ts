@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { ListeningService } from "../../../support/engine/listening-service.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import { networkType, urnOf, type Engine } from "../../../support/engine/fake-engine.js";
+import { DeletableObjects } from "../../../support/cloud/deletable-objects.js";
 import type { FakeCloud } from "../../../support/cloud/fake-openstack.js";
 
 const bare = { preflight: false, verify: false } as const;
@@ -12,7 +13,7 @@ describe("a backend that does not lock previews", function () {
   let embedder: Embedder;
   let engine: Engine;
   let cloud: FakeCloud;
-  let networks: { id: string; name: string; tags: string[] }[];
+  let networks: DeletableObjects;
   const pending = (name: string) => ({
     type: "creating",
     resource: {
@@ -39,13 +40,8 @@ describe("a backend that does not lock previews", function () {
     embedder = await Embedder.start("config: {}\n");
     embedder.backend = "https://api.pulumi.com";
     ({ engine, cloud } = embedder);
-    networks = ["first", "second"].map((name) => ({ id: `id-of-${name}`, name, tags }));
-    cloud.on("GET /network/networks", () => ({ body: { networks } }));
-    for (const { id } of networks)
-      cloud.on(`DELETE /network/networks/${id}`, () => {
-        networks = networks.filter((one) => one.id !== id);
-        return { status: 204 };
-      });
+    const objects = ["first", "second"].map((name) => ({ id: `id-of-${name}`, name, tags }));
+    networks = new DeletableObjects(cloud, "networks", objects);
     engine.state(interrupted);
   });
   afterEach(() => embedder.stop());
@@ -70,12 +66,9 @@ describe("a backend that does not lock previews", function () {
     });
 
   it("stops a repair before the next deletion when an update begins", async () => {
-    for (const { id } of networks)
-      cloud.on(`DELETE /network/networks/${id}`, () => {
-        networks = networks.filter((one) => one.id !== id);
-        engine.updating(true);
-        return { status: 204 };
-      });
+    networks.onDelete = () => {
+      engine.updating(true);
+    };
     await fails(service().up("dev", bare), "STACK_LOCKED");
     assert.equal(deletions(), 1);
     assert.deepEqual(engine.operations(), []);
@@ -84,7 +77,7 @@ describe("a backend that does not lock previews", function () {
 
   it("lets a repair proceed without an engine if no update is in progress", async () => {
     await service().up("dev", bare);
-    assert.deepEqual(networks, []);
+    assert.deepEqual(networks.ids, []);
     assert.deepEqual(engine.operations(), ["up"]);
     assert.deepEqual(engine.stateNow()?.deployment["pending_operations"], []);
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Embedder, settingsOf } from "../../../support/engine/embedder.js";
+import { Embedder, fails, settingsOf } from "../../../support/engine/embedder.js";
 import { instanceType, urnOf } from "../../../support/engine/fake-engine.js";
 
 describe("the preflight of an up", function () {
@@ -47,6 +47,25 @@ describe("the preflight of an up", function () {
     embedder.engine.state({ resources: [resource("a")], pending_operations: pending });
     const seen = await requests();
     assert.equal(seen.filter((request) => request === "GET /compute/limits").length, 2);
+  });
+
+  it("asks about the recorded load balancer provider of the cluster, not about the default", async () => {
+    const frozen = {
+      urn: urnOf("command:local:Command", "dev-frozen"),
+      type: "command:local:Command",
+      id: "frozen",
+      custom: true,
+      outputs: { environment: { "loadBalancer.provider": "ovn" } },
+    };
+    embedder.engine.state({ resources: [resource("a"), frozen] });
+    const offer = (name: string): void => {
+      embedder.cloud.on("GET /load-balancer/lbaas/providers", { body: { providers: [{ name }] } });
+    };
+    offer("ovn");
+    await requests();
+    offer("amphora");
+    const { message } = await fails(requests(), "PREFLIGHT_FAILED");
+    assert.match(message, /loadBalancer\.provider: .*ovn/);
   });
 
   it("warns each time how soon the credential ends", async () => {

@@ -15,7 +15,8 @@ const other = digestOf("other");
 const serving = `
   const { createServer } = require("node:http");
   createServer((request, response) => {
-    response.writeHead(request.url === "/there" ? 200 : 404);
+    const isThere = ["/there", "http://files.example/there"].includes(request.url);
+    response.writeHead(isThere ? 200 : 404);
     response.end(${JSON.stringify(text)});
   }).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`;
 
@@ -91,6 +92,15 @@ describe("readPinnedFile", () => {
     it("caches no file without a cache directory", () => {
       assert.deepEqual(readPinnedFile({ source: `${origin}/there`, sha256 }), { text });
       assert.ok(!existsSync(cache()));
+    });
+
+    it("fetches the file through the proxy, whose password is not an argument of a process", () => {
+      const pinned = { source: "http://files.example/there", sha256 };
+      const HTTP_PROXY = origin.replace("//", "//ann:secret@");
+      assert.deepEqual(readPinnedFile(pinned, { proxies: { HTTP_PROXY } }), { text });
+      const socks = readPinnedFile(pinned, { proxies: { HTTP_PROXY: "socks5://ann:secret@p" } });
+      assert.ok("problem" in socks);
+      assert.match(socks.problem, /HTTP_PROXY: 'socks5:\/\/ann@p' is not the address of a proxy/);
     });
 
     it("reports the server's HTTP status", () => {

@@ -19,6 +19,12 @@ const minutes = 60_000;
 const [newest, former] = supportedMinors.map((minor) => kubernetesMinors[minor]);
 assert.ok(newest && former && newest.version === defaultKubernetesVersion);
 
+/** Component of Docker's repository with an earlier build of containerd.io. */
+const earlierContainerd = {
+  source: "https://download.docker.com/linux/debian bookworm test",
+  key: "https://download.docker.com/linux/debian/gpg",
+};
+
 /** PodDisruptionBudget that always keeps one of the two web servers running. */
 const budget = `
 apiVersion: policy/v1
@@ -37,6 +43,7 @@ describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.
     samples: true,
     kubernetes: {
       version,
+      ...(version === former.version && { packages: { containerd: earlierContainerd } }),
       apiServer: { extraArgs: { "event-ttl": "3h" } },
       kubelet: { maxPods: 60 },
       patches: {
@@ -54,6 +61,7 @@ describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.
       },
     },
   });
+  let earlier: string[] = [];
   const controlPlanes = ["control-plane-0", "control-plane-1", "control-plane-2"];
   const machines = [...controlPlanes, "general-0", "general-1"];
   const ask = (line: string): Promise<string> =>
@@ -62,6 +70,13 @@ describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.
     [...new Set((await ask(line)).split(/\s+/))].sort();
   const kubelets = (): Promise<string[]> =>
     words("get nodes -o jsonpath='{.items[*].status.nodeInfo.kubeletVersion}'");
+  /** Returns the versions of containerd's package on the machines. */
+  const containerds = (): Promise<string[]> =>
+    Promise.all(
+      machines.map((name) =>
+        inServer(stack.serverOf(name), "dpkg-query -W -f '${Version}' containerd.io"),
+      ),
+    );
   /** Returns the image tags of the containers with this name. */
   const tags = async (container: string): Promise<string[]> => {
     const images = await words(
@@ -83,6 +98,8 @@ describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.
     await stack.up(of(former.version));
     await stack.prove(3);
     assert.deepEqual(await kubelets(), [`v${former.version}`]);
+    earlier = await containerds();
+    assert.equal(new Set(earlier).size, 1, earlier.join(" "));
     await ask(applied(budget));
   });
 
@@ -141,6 +158,23 @@ describe(`a cluster that upgrades from Kubernetes ${former.version} to ${newest.
       );
     }
     await stack.prove(3);
+  });
+
+  it("has a newer build of containerd on every machine, which containerd runs", async () => {
+    const builds = await containerds();
+    assert.equal(new Set(builds).size, 1, builds.join(" "));
+    for (const [index, name] of machines.entries()) {
+      const server = stack.serverOf(name);
+      const newer = `dpkg --compare-versions ${builds[index] ?? ""} gt ${earlier[index] ?? ""}`;
+      assert.equal((await inServer(server, `${newer} && echo yes`)).trim(), "yes", name);
+      assert.match(await inServer(server, "apt-mark showhold"), /^containerd\.io$/m, name);
+      const started = await inServer(
+        server,
+        'stat -c %Z /usr/bin/containerd; date -d "$(systemctl show -P ActiveEnterTimestamp containerd)" +%s',
+      );
+      const [installed = 0, active = 0] = started.trim().split("\n").map(Number);
+      assert.ok(active >= installed, `${name}: ${started}`);
+    }
   });
 
   it("keeps its flags, patches, fields and files, and all nodes stay schedulable", async () => {

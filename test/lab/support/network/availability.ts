@@ -33,3 +33,48 @@ export function watchService(url: string): { end(): Promise<Availability> } {
     },
   };
 }
+
+export interface FailedRequest {
+  /** Start time of the request, in seconds since the first request. */
+  readonly second: number;
+  readonly reason: string;
+}
+
+export interface RequestResults {
+  readonly sent: number;
+  readonly failed: readonly FailedRequest[];
+}
+
+/**
+ * Sends a request to a service in each interval until `end` is called, whether or not the service
+ * has answered the requests before. Each request opens a connection.
+ */
+export function sendRequests(
+  url: string,
+  intervalMilliseconds: number,
+): { end(): Promise<RequestResults> } {
+  const began = Date.now();
+  const failed: FailedRequest[] = [];
+  const open = new Set<Promise<void>>();
+  let sent = 0;
+  const send = async (): Promise<void> => {
+    const second = (Date.now() - began) / 1_000;
+    const reason = await sendHttpRequest(url, { timeout: 5_000, alone: true }).then(
+      ({ status }) => (status === 200 ? undefined : `status ${String(status)}`),
+      (error: unknown) => String(error),
+    );
+    if (reason !== undefined) failed.push({ second, reason });
+  };
+  const timer = setInterval(() => {
+    sent += 1;
+    const request: Promise<void> = send().finally(() => open.delete(request));
+    open.add(request);
+  }, intervalMilliseconds);
+  return {
+    end: async () => {
+      clearInterval(timer);
+      await Promise.all(open);
+      return { sent, failed };
+    },
+  };
+}

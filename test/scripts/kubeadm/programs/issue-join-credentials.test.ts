@@ -209,7 +209,10 @@ describe("issue-join-credentials.sh", () => {
       states("printf 'cp=False\\na=False\\n'");
       const { code, calls } = joined("joined");
       assert.equal(code, 0);
-      assert.equal(calls.filter((call) => call.startsWith("kubectl get nodes")).length, 1);
+      assert.equal(
+        calls.filter((call) => call.startsWith("kubectl get nodes -o jsonpath")).length,
+        1,
+      );
     });
 
     it("waits until the node is Ready, and retries after an API error", () => {
@@ -218,7 +221,10 @@ describe("issue-join-credentials.sh", () => {
       );
       const { code, calls } = joined("joined");
       assert.equal(code, 0);
-      assert.equal(calls.filter((call) => call.startsWith("kubectl get nodes")).length, 3);
+      assert.equal(
+        calls.filter((call) => call.startsWith("kubectl get nodes -o jsonpath")).length,
+        3,
+      );
     });
 
     it("waits for the Ready condition by one request instead of a request per second", () => {
@@ -229,7 +235,10 @@ describe("issue-join-credentials.sh", () => {
       machine.stub("sleep", "exit 0");
       const { code, calls } = joined("joined");
       assert.equal(code, 0);
-      assert.equal(calls.filter((call) => call.startsWith("kubectl get nodes")).length, 2);
+      assert.equal(
+        calls.filter((call) => call.startsWith("kubectl get nodes -o jsonpath")).length,
+        2,
+      );
       assert.ok(!calls.includes("sleep 1"));
     });
 
@@ -240,7 +249,7 @@ describe("issue-join-credentials.sh", () => {
         issueJoinCredentialsProgram.replace("SECONDS + 180", "SECONDS + 1"),
       );
       assert.equal(code, 1);
-      assert.ok(!calls.some((call) => call.startsWith("systemd-run")));
+      assert.ok(!calls.some((call) => call.includes("stackadm-spread")));
     });
 
     it("starts one unit that spreads CoreDNS, and ignores a unit that already runs", () => {
@@ -251,6 +260,64 @@ describe("issue-join-credentials.sh", () => {
       const units = calls.filter((call) => call.startsWith("systemd-run"));
       assert.equal(units.length, 1);
       assert.match(units[0] ?? "", /--unit stackadm-spread .* spread$/);
+    });
+  });
+
+  describe("for a worker that joins a cluster with traffic", () => {
+    const label = "node.kubernetes.io/exclude-from-external-load-balancers";
+    const joined = (grant: string, words: string) =>
+      machine.execute(issueJoinCredentialsProgram, grant, "a", serverId, "10.0.0.9", words);
+    /** Sets the answers to the requests for the nodes, for the label's value, and for blocks. */
+    const cluster = (network: string, value = "", ranges = "exit 1"): void => {
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; "get nodes"*podCIDR*) printf '${network}' ;; "get nodes"*) echo x >>$root/looks; [ $(grep -c x $root/looks) -gt 1 ] && printf 'cp=True\na=True\n' || printf 'cp=True\na=False\n' ;; "get node a "*) printf '${value}' ;; "get blocks "*) ${ranges} ;; esac`,
+      );
+    };
+    const labels = (calls: readonly string[]): string[] =>
+      calls.filter((call) => call.startsWith("kubectl label"));
+
+    it("keeps the node out of load balancers until it has routes, at most 5 minutes", () => {
+      cluster("a 10.244.2.0/24 joining\\ncp 10.244.0.0/24\\nb 10.244.1.0/24 true\\n");
+      const { code, stdout, calls } = joined("token", "joined");
+      assert.equal(code, 0);
+      assert.deepEqual(labels(calls), [`kubectl label node a ${label}=joining`]);
+      assert.equal(stdout, "kept-out\n10.244.0.0\n10.244.1.0\n");
+      const unit = calls.find((call) => call.includes("stackadm-serve-a")) ?? "";
+      assert.match(unit, /--on-active 300 .* serve a$/);
+    });
+
+    it("prints the ranges in the objects of the pod network on Ready nodes", () => {
+      machine.put("var/lib/stackadm/pod-range-objects", "blocks {{range .items}} {{end}}\n");
+      cluster(
+        "a - joining\\ncp - \\n",
+        "",
+        "printf 'cp 10.244.7.64/26\\na 10.244.9.0/26\\ngone 10.244.8.0/26\\ncp fd00::/122\\n'",
+      );
+      const { stdout, calls } = joined("token", "joined");
+      assert.equal(stdout, "kept-out\n10.244.7.64\n");
+      assert.ok(calls.includes("kubectl get blocks -o go-template={{range .items}} {{end}}"));
+    });
+
+    it("does not change a control plane, and prints nothing for a node that was not kept out", () => {
+      cluster("a 10.244.2.0/24\\ncp 10.244.0.0/24\\n");
+      const { stdout, calls } = joined("certificates", "joined");
+      assert.deepEqual([stdout, labels(calls)], ["", []]);
+    });
+
+    it("adds the node to load balancers on request, and by a unit", () => {
+      cluster("", "joining");
+      const removed = [`kubectl label node a ${label}-`];
+      assert.deepEqual(labels(joined("token", "serve").calls), removed);
+      const unit = machine.execute(issueJoinCredentialsProgram, "serve", "a");
+      assert.deepEqual(labels(unit.calls), removed);
+    });
+
+    it("keeps a label that the user has set", () => {
+      for (const value of ["", "true", "leaving"]) {
+        cluster("", value);
+        assert.deepEqual(labels(joined("token", "serve").calls), [], value);
+      }
     });
   });
 

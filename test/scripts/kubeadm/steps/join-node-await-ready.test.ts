@@ -51,4 +51,53 @@ describe("the wait for a joined node", () => {
     assert.equal(code, 1);
     assert.match(stderr, /no control plane says whether dev-general-0 is Ready/);
   });
+
+  describe("of a node that a control plane keeps out of load balancers", () => {
+    const keptOut = "printf 'kept-out\\n10.244.0.0\\n10.244.1.0\\n'";
+    const requests = (calls: readonly string[]): string[] =>
+      calls.filter((call) => call.startsWith("ip ") || / serve$/.test(call));
+    beforeEach(() => {
+      answer(`case "$*" in *joined*) ${keptOut} ;; esac`);
+    });
+
+    it("asks to add the node when it has a route to the pods of each other node", () => {
+      machine.stub(
+        "ip",
+        'echo x >>$root/looks; [[ $(grep -c x $root/looks) != 2 ]] || { echo "RTNETLINK answers: Host is unreachable" >&2; exit 2; }',
+      );
+      const { code, calls, stderr } = run();
+      assert.equal(code, 0, stderr);
+      const asked = requests(calls);
+      assert.deepEqual(asked.slice(0, -1), [
+        "ip route get 10.244.0.0",
+        "ip route get 10.244.1.0",
+        "ip route get 10.244.0.0",
+        "ip route get 10.244.1.0",
+      ]);
+      assert.match(asked.at(-1) ?? "", /stackadm-join@10\.0\.0\.7 serve$/);
+      assert.doesNotMatch(stderr, /takes traffic nevertheless/);
+    });
+
+    it("adds the node after a minute without routes, and says so", () => {
+      machine.stub("ip", "exit 2");
+      const { code, calls, stderr } = run();
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /dev-general-0 has no route to the pods of all other nodes after 60 s/);
+      assert.match(requests(calls).at(-1) ?? "", / serve$/);
+    });
+
+    it("looks for no routes if the pod network sets none", () => {
+      const { code, calls } = machine.run(scripts, { ...workerValues, POD_ROUTES: "" });
+      assert.equal(code, 0);
+      assert.deepEqual(requests(calls).length, 1);
+    });
+
+    it("ends even if no control plane adds the node, which a unit does later", () => {
+      machine.stub("ip", "exit 0");
+      answer(`case "$*" in *joined*) ${keptOut} ;; *serve*) exit 69 ;; esac`);
+      const { code, stderr } = run();
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /one adds it within 5 minutes/);
+    });
+  });
 });

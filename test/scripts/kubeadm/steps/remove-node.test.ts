@@ -3,12 +3,14 @@ import { leaveScripts } from "../../../../components/kubeadm/node-scripts.js";
 import { readScriptResult } from "../../../../components/remote-scripts/script-result.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
+const label = "node.kubernetes.io/exclude-from-external-load-balancers";
 const leaving = "0b1c2d3e-0000-4000-8000-000000000001";
 const values = {
   NODE_NAME: "dev-general-0",
   LEAVING_SERVER: leaving,
   LEAVING_ADDRESS: "10.0.0.6",
   LEAVES: "drain",
+  DELETES_NODE: "",
   SERVER_ID: "0b1c2d3e-0000-4000-8000-00000000000f",
 };
 
@@ -16,7 +18,10 @@ describe("remove-node.sh", () => {
   let machine: Sandbox;
   /** Sets kubectl's answer about the node; `more` are further cases of kubectl. */
   const cluster = (node: string, ...more: readonly string[]): void => {
-    const cases = ["*readyz*) printf ok ;;", `"get node "*) printf '${node}' ;;`, ...more];
+    const cases = [
+      ...["*readyz*) printf ok ;;", `"get node "*) printf '${node}' ;;`, ...more],
+      "*configmap*cluster-info*) echo signature ;;",
+    ];
     machine.stub("kubectl", `case "$*" in\n${cases.join("\n")}\nesac`);
   };
   const run = (scripts: readonly string[] = leaveScripts): Outcome => machine.run(scripts, values);
@@ -26,7 +31,10 @@ describe("remove-node.sh", () => {
   const left = ({ stdout }: Outcome): unknown => readScriptResult(stdout)?.["left"];
 
   beforeEach(() => {
-    machine = new Sandbox({ hostname: "echo machine" });
+    machine = new Sandbox({
+      hostname: "echo machine",
+      kubeadm: 'case "$1 $2" in "token create") echo abcdef.0123456789abcdef ;; esac',
+    });
     machine.put("etc/kubernetes/admin.conf");
   });
   afterEach(() => {
@@ -39,9 +47,66 @@ describe("remove-node.sh", () => {
     assert.equal(done.code, 0, done.stderr);
     assert.equal(left(done), "drained");
     assert.deepEqual(deeds(done), [
-      "kubectl label node dev-general-0 --overwrite node.kubernetes.io/exclude-from-external-load-balancers=true",
+      `kubectl label node dev-general-0 ${label}=leaving`,
       "kubectl drain dev-general-0 --ignore-daemonsets --delete-emptydir-data --timeout=600s",
     ]);
+  });
+
+  it("deletes the Node object of the leaving server if no cloud controller deletes it", () => {
+    const deleted = (state: string): string[] => {
+      cluster(state);
+      const done = machine.run(leaveScripts, { ...values, DELETES_NODE: "yes" });
+      assert.equal(done.code, 0, done.stderr);
+      return deeds(done).filter((call) => call.startsWith("kubectl delete"));
+    };
+    const call = "kubectl delete node dev-general-0 --ignore-not-found";
+    for (const ready of ["True", "Unknown"])
+      assert.deepEqual(deleted(`openstack:///${leaving} ${ready}`), [call]);
+    assert.deepEqual(deleted(`openstack:///${values.SERVER_ID} True`), []);
+    assert.deepEqual(deleted(""), []);
+  });
+
+  it("proves with a token that another machine could join, before it changes the node", () => {
+    cluster(`openstack:///${leaving} True`);
+    const { calls } = run();
+    const [create = "", read = "", remove = "", next = ""] = calls.slice(
+      calls.findIndex((call) => call.startsWith("kubeadm")),
+    );
+    assert.equal(
+      create,
+      "kubeadm token create --ttl 2m --description check before dev-general-0 leaves",
+    );
+    assert.match(
+      read,
+      /^kubectl -n kube-public get configmap cluster-info .*jws-kubeconfig-abcdef/,
+    );
+    assert.equal(remove, "kubeadm token delete abcdef");
+    assert.match(next, /^kubectl get events /);
+  });
+
+  for (const leaves of ["drain", "drain remove-etcd-member"])
+    it(`changes nothing if no token is signed, because no machine could join: ${leaves}`, () => {
+      cluster(`openstack:///${leaving} True`, "*cluster-info*) ;;");
+      const { code, stderr, calls } = machine.run(leaveScripts, { ...values, LEAVES: leaves });
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /reason: \[NOT_READY\] dev-general-0 keeps its server, because no other machine could join: kube-controller-manager signed no token within 60 s/,
+      );
+      assert.ok(calls.includes("kubeadm token delete abcdef"));
+      assert.deepEqual(
+        calls.filter((call) => /label|drain|uncordon|member/.test(call)),
+        [],
+      );
+    });
+
+  it("changes nothing if kubeadm creates no token", () => {
+    machine.stub("kubeadm", "exit 1");
+    cluster(`openstack:///${leaving} True`);
+    const done = run();
+    assert.equal(done.code, 1);
+    assert.match(done.stderr, /dev-general-0 keeps its server, because kubeadm creates no token/);
+    assert.deepEqual(deeds(done), []);
   });
 
   it("does nothing if the node is not Ready, since the node's pods would never end", () => {
@@ -50,6 +115,7 @@ describe("remove-node.sh", () => {
       const done = run();
       assert.equal(left(done), "nothing");
       assert.deepEqual(deeds(done), []);
+      assert.ok(!done.calls.some((call) => call.startsWith("kubeadm")));
     }
   });
 
@@ -84,23 +150,93 @@ describe("remove-node.sh", () => {
     assert.equal(stdout, "");
     assert.match(
       stderr,
-      /dev-general-0 could not be drained within 10 minutes and keeps its server; what blocks it: error when evicting pods\/"web-1" -n "shop": Cannot evict pod/,
+      /dev-general-0 was not drained after \d+ s and keeps its server; what blocks it: error when evicting pods\/"web-1" -n "shop": Cannot evict pod/,
     );
     const last = calls.filter((call) => /^kubectl (label|uncordon|delete)/.test(call)).slice(1);
     assert.deepEqual(last, [
       "kubectl uncordon dev-general-0",
-      "kubectl label node dev-general-0 node.kubernetes.io/exclude-from-external-load-balancers-",
+      `kubectl label node dev-general-0 ${label}-`,
     ]);
   });
 
-  it("does not uncordon a node that the user cordoned before", () => {
-    machine.stub(
-      "kubectl",
-      `case "$*" in *readyz*) printf ok ;; *unschedulable*) printf true ;; "get node "*) printf 'openstack:///${leaving} True' ;; drain*) exit 1 ;; esac`,
+  describe("that cannot drain the node", () => {
+    /** Returns the calls that change the cluster. `state` is the node's state before the run. */
+    const failed = (state: string): string[] => {
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; *cluster-info*) echo signature ;; *unschedulable*) printf '${state}' ;; "get node "*) printf 'openstack:///${leaving} True' ;; drain*) exit 1 ;; esac`,
+      );
+      const done = run();
+      assert.equal(done.code, 1);
+      return deeds(done).filter((call) => !call.startsWith("kubectl drain"));
+    };
+    const set = (value: string): string => `kubectl label node dev-general-0 ${label}=${value}`;
+    const removed = `kubectl label node dev-general-0 ${label}-`;
+    const uncordoned = "kubectl uncordon dev-general-0";
+
+    for (const [what, state, calls] of [
+      ["a schedulable node", "<no value>", [set("leaving"), uncordoned, removed]],
+      ["a node that the user cordoned", "true", [set("leaving-cordoned"), removed]],
+      ["a node that the user labelled", "<no value> label=", [uncordoned]],
+      ["a node that the user labelled with a value", "<no value> label=true", [uncordoned]],
+      ["a node that the user labelled and cordoned", "true label=", []],
+      ["the node of an interrupted run", "true label=leaving", [uncordoned, removed]],
+      ["the cordoned node of an interrupted run", "true label=leaving-cordoned", [removed]],
+    ] as const)
+      it(`restores the former state of ${what}`, () => {
+        assert.deepEqual(failed(state), calls);
+      });
+  });
+
+  describe("with load balancers of Services", () => {
+    /** Runs the script. `updates` is a shell command that prints the updates after the label. */
+    const withBalancers = (updates: string, state = "<no value>"): Outcome => {
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; *cluster-info*) echo signature ;; *unschedulable*) printf '${state}' ;; "get node "*) printf 'openstack:///${leaving} True' ;; label*) touch $root/labelled ;; "get services"*) printf 'a/web\\nb/api\\n' ;; "get events"*) if [ -e $root/labelled ]; then ${updates}; else printf 'a/web 5\\n'; fi ;; esac`,
+      );
+      return run();
+    };
+    const looks = ({ calls }: Outcome): number =>
+      calls.filter((call) => call.startsWith("kubectl get events")).length;
+
+    it("waits until the cloud controller manager has updated each of them", () => {
+      const done = withBalancers(
+        "echo x >>$root/looks; case $(grep -c x $root/looks) in 1) printf 'a/web 5\\n' ;; 2) printf 'a/web 6\\n' ;; *) printf 'a/web 6\\nb/api 7\\n' ;; esac",
+      );
+      assert.equal(done.code, 0, done.stderr);
+      assert.equal(looks(done), 4);
+      assert.doesNotMatch(done.stderr, /may still send/);
+    });
+
+    it("stops waiting after a minute without an update, and names the Services", () => {
+      const done = withBalancers("printf 'a/web 6\\n'");
+      assert.equal(done.code, 0, done.stderr);
+      assert.match(done.stderr, /Services may still send connections to it: b\/api\n/);
+      assert.ok(looks(done) > 55 && looks(done) < 70, String(looks(done)));
+    });
+
+    it("does not wait if the node was no member before", () => {
+      assert.equal(looks(withBalancers("exit 1", "<no value> label=true")), 1);
+    });
+  });
+
+  it("reports every 30 s what blocks the drain", () => {
+    cluster(
+      `openstack:///${leaving} True`,
+      `drain*) echo 'error when evicting pods/"web-1" -n "shop" (will retry after 5s): Cannot evict pod as it would violate the budget.' >&2 ;;`,
     );
-    const done = run();
-    assert.equal(done.code, 1);
-    assert.ok(!done.calls.some((call) => call.startsWith("kubectl uncordon")));
+    // The stub of tail ends as if 30 s had passed.
+    machine.stub(
+      "tail",
+      `case "$*" in *--pid*) [ -e $root/passed ] || { sleep 0.5; touch $root/passed; exit 124; } ;; esac; exec /usr/bin/tail "$@"`,
+    );
+    const { code, stderr } = run();
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /dev-general-0: the drain waits: error when evicting pods\/"web-1" -n "shop": Cannot evict/,
+    );
   });
 
   describe("on a control plane", () => {
@@ -112,7 +248,7 @@ describe("remove-node.sh", () => {
     it("uncordons the node if etcd refuses to remove the member", () => {
       machine.stub(
         "kubectl",
-        `case "$*" in *readyz*) printf ok ;; "get node "*) printf 'openstack:///${leaving} True' ;; *"member list"*) printf '91bc3c398fb3c146, started, b, https://10.0.0.6:2380, , false\n' ;; *"member remove"*) exit 1 ;; esac`,
+        `case "$*" in *readyz*) printf ok ;; *cluster-info*) echo signature ;; "get node "*) printf 'openstack:///${leaving} True' ;; *"member list"*) printf '91bc3c398fb3c146, started, b, https://10.0.0.6:2380, , false\n' ;; *"member remove"*) exit 1 ;; esac`,
       );
       const { code, stderr, calls } = machine.run(atOnce, all);
       assert.equal(code, 1);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { answering, freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
+import { nonEmpty } from "../../../support/non-empty.js";
 
 const docker = "9DC858229FC7DD38854AE2D88D81803C0EBFCD88";
 const upstream = "DE15B14486CD377B9E876E1A234654DA9A296436";
@@ -107,19 +108,35 @@ describe("the source of containerd", () => {
       assert.match(call, / Dir::Etc::sourceparts=- .* Dir::State::lists=\S+ .* Dir::Cache=/);
   });
 
-  it("provides no untested minor, and does not replace a version that the image contains", () => {
-    has({ separate: "2.10.0-1 2.5.0-1 2.4.1-1 2.2.1-1 1.7.28-1" });
+  it("provides no minor outside of the bounds, and replaces such a minor that the image contains", () => {
+    has({ separate: "2.10.0-1 2.5.0-1 2.4.1-1 2.2.1-1 2.1.4-1 1.7.28-1" });
     assert.match(installed(run()), /\/containerd\.io_2\.4\.1-1_amd64\.deb$/);
-    machine.stub("containerd", "echo containerd containerd.io v2.5.0 abc");
     machine.put("installed");
-    assert.equal(installed(run()), "");
+    for (const [version, replaced] of [
+      ["2.1.9", true],
+      ["2.2.0", false],
+      ["2.4.9", false],
+      ["2.5.0", true],
+    ] as const) {
+      machine.stub("containerd", `echo containerd containerd.io v${version} abc`);
+      assert.equal(installed(run()).includes("/containerd.io_2.4.1-1"), replaced, version);
+    }
+  });
+
+  it("is not asked for a machine in service, whose containerd changes only at its turn", () => {
+    run();
+    machine.put("var/lib/stackadm/join.done");
+    machine.stub("containerd", "echo containerd containerd.io v2.1.4 abc");
+    const done = run();
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal(installed(done), "");
   });
 
   it("is the distribution if the updated lists contain a suitable build", () => {
-    has({ distribution: "2.1.4~ds1-1", separate: "2.2.1-1" });
+    has({ distribution: "2.2.4~ds1-1", separate: "2.2.1-1" });
     const done = run();
     assert.equal(done.code, 0, done.stderr);
-    assert.match(installed(done), / containerd=2\.1\.4~ds1-1$/);
+    assert.match(installed(done), / containerd=2\.2\.4~ds1-1$/);
     for (const call of done.calls) assert.doesNotMatch(call, /docker/);
     assert.equal(machine.file(keyring), undefined);
   });
@@ -149,7 +166,7 @@ describe("the source of containerd", () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /\nreason: \[INVALID_CONFIG\] kubernetes\.packages\.containerd\.source: neither https:\/\/pkgs\.k8s\.io\/\S+ nor another repository of machine nor https:\/\/download\.docker\.com\/linux\/debian bookworm stable has containerd\.io of series 2\.4 or earlier; write a repository that has it\n$/,
+      /\nreason: \[INVALID_CONFIG\] kubernetes\.packages\.containerd\.source: neither https:\/\/pkgs\.k8s\.io\/\S+ nor another repository of machine nor https:\/\/download\.docker\.com\/linux\/debian bookworm stable has containerd\.io of series 2\.2 to 2\.4; write a repository that has it\n$/,
     );
   });
 
@@ -197,6 +214,22 @@ describe("the source of containerd", () => {
     const done = run(over);
     assert.equal(done.code, 0, done.stderr);
     assert.match(machine.file("asked") ?? "", /\] http:\/\/docker\.test\/x \/\n$/);
+  });
+
+  it("provides newer builds for the turn of a machine in service, and is then forgotten", () => {
+    run();
+    machine.put("var/lib/stackadm/join.done");
+    has({ separate: "2.4.1-1 2.2.1-1~debian.12~bookworm" });
+    const done = run({ CONTAINERD_GENERATION: "1" });
+    assert.equal(done.code, 0, done.stderr);
+    const builds = "var/cache/stackadm/containerd-builds";
+    assert.equal(machine.file(`${builds}/next/containerd.io_2.4.1-1_amd64.deb`), "deb\n");
+    const former = "containerd.io_2.2.0-1~debian.12~bookworm_amd64.deb";
+    assert.equal(machine.file(`${builds}/former/${former}`), "deb\n");
+    for (const call of nonEmpty(done.calls.filter((one) => / download /.test(one))))
+      assert.match(call, / Dir::Etc::sourceparts=- /);
+    assert.equal(machine.file(`${apart}/sources.list`), undefined);
+    assert.equal(installed(done), "");
   });
 
   it("is not requested again in the second run", () => {

@@ -7,7 +7,7 @@ import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 describe("the pod guard of prepare.sh", () => {
   let machine: Sandbox;
-  const run = (): Outcome => machine.run(preparationScripts, workerValues());
+  const run = (over: object = {}): Outcome => machine.run(preparationScripts, workerValues(over));
   beforeEach(() => {
     machine = new Sandbox(freshDebian);
   });
@@ -54,11 +54,35 @@ describe("the pod guard of prepare.sh", () => {
     const dropIn =
       machine.file("etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf") ?? "";
     const [, range = "", nodes = ""] =
-      /^\[Service\]\nExecStartPre=\/\S+\/stackadm-guard (\S+) (\S+)$/m.exec(dropIn) ?? [];
+      /^\[Service\]\nExecStartPre=\/\S+\/stackadm-guard (\S+) (\S+) yes$/m.exec(dropIn) ?? [];
     rmSync(join(machine.root, "rules"));
     const guard = machine.file("usr/local/sbin/stackadm-guard") ?? "";
     assert.equal(machine.execute(guard, range, nodes).code, 0);
     assert.deepEqual(rules(), guarded);
+  });
+
+  describe("about packets to pods without a route of the pod network", () => {
+    const routes = ({ calls }: Outcome): string[] =>
+      calls.filter((call) => /^ip route (replace|del)/.test(call));
+    const unreachable = "unreachable 10.244.0.0/16 metric 4278198272";
+
+    it("keeps them away from the default route", () => {
+      const done = run();
+      assert.equal(done.code, 0, done.stderr);
+      assert.deepEqual(routes(done), [`ip route replace ${unreachable}`]);
+      assert.match(
+        machine.file("etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf") ?? "",
+        /stackadm-guard 10\.244\.0\.0\/16 10\.0\.0\.0\/24 yes\n/,
+      );
+    });
+
+    it("lets them use the default route if the router has the routes, or the pod network is unknown", () => {
+      for (const podNetwork of [{ kind: "cloud-routes" }, { kind: "none" }]) {
+        const done = run({ podNetwork });
+        assert.equal(done.code, 0, done.stderr);
+        assert.deepEqual(routes(done), [`ip route del ${unreachable}`]);
+      }
+    });
   });
 
   it("fails the preparation if iptables cannot add a rule", () => {

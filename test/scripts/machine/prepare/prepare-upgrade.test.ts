@@ -1,12 +1,20 @@
 import { strict as assert } from "node:assert";
+import { existsSync } from "node:fs";
+import { join as joinPath } from "node:path";
 import { preparationScripts } from "../../../../components/machine/preparation.js";
 import { freshDebian, workerValues } from "../../../support/machine/fresh-debian.js";
 import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
+const builds = "var/cache/stackadm/containerd-builds";
+
 describe("prepare.sh on a machine in service with another version", () => {
   let machine: Sandbox;
   let restore: () => void;
-  const run = (): Outcome => machine.run(preparationScripts, workerValues());
+  const run = (over: Record<string, string> = {}): Outcome =>
+    machine.run(preparationScripts, { ...workerValues(), ...over });
+  /** Returns the builds that apt downloads as files, in order. */
+  const downloads = ({ calls }: Outcome): string[] =>
+    calls.flatMap((call) => /^apt-get .* download (\S+)$/.exec(call)?.[1] ?? []);
   before(() => {
     machine = new Sandbox(freshDebian);
     run();
@@ -31,7 +39,8 @@ describe("prepare.sh on a machine in service with another version", () => {
       "kubeadm",
       'case "$*" in *images*) printf "r/%s\\n" kube-proxy:v1.36.3 pause:3.9 ;; *version*) echo v1.35.4 ;; esac',
     );
-    const { code, calls, stderr } = run();
+    const done = run();
+    const { code, calls, stderr } = done;
     assert.equal(code, 0, stderr);
     const installs = calls.filter((call) => / install /.test(call));
     assert.equal(installs.length, 1);
@@ -42,6 +51,10 @@ describe("prepare.sh on a machine in service with another version", () => {
     assert.match(machine.file("etc/apt/sources.list.d/stackadm.list") ?? "", /v1\.36\/deb/);
     assert.match(machine.file("etc/containerd/config.toml") ?? "", /sandbox = "r\/pause:3\.10"/);
     assert.ok(!calls.some((call) => /restart/.test(call)), calls.join("\n"));
+    assert.deepEqual(downloads(done), [
+      "containerd.io=2.2.1-1~debian.12~bookworm",
+      "containerd.io=2.2.0-1~debian.12~bookworm",
+    ]);
     const images = machine.file("run/stackadm/images") ?? "";
     assert.match(images, /^r\/kube-proxy:v1\.36\.3\n/);
     assert.doesNotMatch(images, /pause/);
@@ -64,6 +77,106 @@ describe("prepare.sh on a machine in service with another version", () => {
     const { stderr, calls } = run();
     assert.match(stderr, sentence);
     assert.ok(!calls.some((call) => call.startsWith("apt-get")));
+  });
+
+  it("keeps a suitable containerd if a newer one cannot be downloaded for the upgrade", () => {
+    join("1.35.4");
+    const body = machine.bodyOf("apt-get");
+    machine.stub(
+      "apt-get",
+      `case "$*" in *" download "*) echo "E: Failed to fetch x"; exit 100 ;; esac\n${body}`,
+    );
+    const { code, stderr } = run();
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /\nmachine: keeps its containerd in this upgrade: containerd\.io 2\.2\.1-1~debian\.12~bookworm cannot be downloaded on machine: Failed to fetch x\n/,
+    );
+    assert.equal(existsSync(joinPath(machine.root, builds)), false);
+    machine.stub("containerd", "echo containerd containerd.io v2.1.4 abc");
+    assert.match(run().stderr, /\nreason: containerd\.io 2\.2\.1\S* cannot be downloaded/);
+  });
+
+  describe("after the generation of containerd has changed", () => {
+    const generation = { CONTAINERD_GENERATION: "2" };
+    beforeEach(() => {
+      join("1.36.3");
+    });
+
+    it("downloads containerd once for its turn, and installs nothing", () => {
+      const done = run(generation);
+      assert.equal(done.code, 0, done.stderr);
+      assert.equal(downloads(done).length, 2);
+      assert.ok(!done.calls.some((call) => / install |restart/.test(call)));
+      machine.put("var/lib/stackadm/kept-containerd", "2");
+      machine.put(`${builds}/next/containerd.io_2.deb`);
+      assert.deepEqual(downloads(run(generation)), []);
+      assert.equal(existsSync(joinPath(machine.root, builds)), false, "no old build remains");
+    });
+
+    it("downloads nothing if the newest build is installed", () => {
+      machine.stub("dpkg", 'case "$*" in --compare-versions*) exit 1 ;; esac');
+      assert.deepEqual(downloads(run(generation)), []);
+      machine.stub("containerd", "echo containerd containerd.io v2.5.0 abc");
+      assert.equal(downloads(run(generation)).length, 2, "one outside of the bounds is replaced");
+    });
+
+    it("fails if the build cannot be downloaded, and continues if only the former build cannot", () => {
+      const body = machine.bodyOf("apt-get");
+      const without = (build: string): void => {
+        machine.stub("apt-get", `case "$*" in *${build}*) exit 100 ;; esac\n${body}`);
+      };
+      without("containerd.io=2.2.1");
+      assert.match(run(generation).stderr, /\nreason: containerd\.io 2\.2\.1\S* cannot be/);
+      without("containerd.io=2.2.0");
+      const { code, stderr } = run(generation);
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /containerd\.io 2\.2\.0\S+ is in no repository any more, so/);
+    });
+
+    it("also downloads runc if both come from the distribution", () => {
+      machine.stub(
+        "dpkg-query",
+        'case "$*" in *Version*runc*) echo installed runc 1.3.3-0ubuntu1 ;; *Version*containerd*) echo installed containerd 2.2.1-0ubuntu1 ;; esac',
+      );
+      machine.stub(
+        "apt-cache",
+        'case "$1 $2" in "policy runc") printf "runc:\n  Installed: 1.3.3-0ubuntu1\n  Candidate: 1.3.4-0ubuntu1\n" ;; *" containerd") echo "containerd | 2.2.2-0ubuntu1 | x" ;; esac',
+      );
+      const done = run(generation);
+      assert.equal(done.code, 0, done.stderr);
+      assert.deepEqual(downloads(done), [
+        ...["containerd=2.2.2-0ubuntu1", "containerd=2.2.1-0ubuntu1"],
+        ...["runc=1.3.4-0ubuntu1", "runc=1.3.3-0ubuntu1"],
+      ]);
+    });
+
+    it("keeps a containerd that apt did not install, if it is suitable", () => {
+      machine.stub("dpkg-query", "exit 1");
+      const done = run(generation);
+      assert.equal(done.code, 0, done.stderr);
+      assert.match(
+        done.stderr,
+        /machine: apt did not install its containerd, which stays as it is/,
+      );
+      assert.deepEqual(downloads(done), []);
+      machine.stub("containerd", "echo containerd github.com/containerd/containerd/v2 v2.1.0");
+      assert.match(
+        run(generation).stderr,
+        /INVALID_CONFIG\] containerd of machine is not 2\.2 to 2\.4, and apt did not install it;/,
+      );
+    });
+  });
+
+  it("reports a containerd outside of the bounds, which only its turn changes", () => {
+    join("1.36.3");
+    machine.stub("containerd", "echo containerd containerd.io v2.1.4 abc");
+    const { code, stderr } = run();
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /machine: its containerd is not 2\.2 to 2\.4; raise kubernetes\.packages\.containerd\.generation to change it\n/,
+    );
   });
 
   it("reverts kubeadm if an upgrade changed only kubeadm", () => {

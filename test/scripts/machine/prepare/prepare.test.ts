@@ -73,7 +73,7 @@ describe("prepare.sh", () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /\nreason: neither https:\/\/pkgs\.k8s\.io\/\S+ nor another repository of machine has cri-tools of series 1\.36 or earlier\n$/,
+      /\nreason: neither https:\/\/pkgs\.k8s\.io\/\S+ nor another repository of machine has cri-tools of series 1\.30 to 1\.36\n$/,
     );
     assert.ok(calls.some((call) => /^apt-get .*Retries=3 update$/.test(call)));
     assert.ok(!calls.some((call) => call.includes(" install ")));
@@ -92,14 +92,14 @@ describe("prepare.sh", () => {
   it("installs the distribution's containerd if no containerd.io of the series exists", () => {
     machine.stub(
       "apt-cache",
-      'case "$2" in containerd.io) build=1.7.28-1 ;; containerd) build=1:2.1.4~ds1-1 ;; cri-tools) build=1.36.0-1.1 ;; *-cni) build=1.9.1-1.1 ;; *) build=1.36.3-1.1 ;; esac; echo " $2 | $build | x"',
+      'case "$2" in containerd.io) build=1.7.28-1 ;; containerd) build=1:2.2.4~ds1-1 ;; cri-tools) build=1.36.0-1.1 ;; *-cni) build=1.9.1-1.1 ;; *) build=1.36.3-1.1 ;; esac; echo " $2 | $build | x"',
     );
     const install = run().calls.find((call) => call.includes(" install ")) ?? "";
-    assert.match(install, / containerd=1:2\.1\.4~ds1-1$/);
+    assert.match(install, / containerd=1:2\.2\.4~ds1-1$/);
   });
 
   it("keeps a containerd of the series that the image contains", () => {
-    machine.stub("containerd", "echo containerd containerd.io v2.1.0 abc");
+    machine.stub("containerd", "echo containerd containerd.io v2.2.0 abc");
     const install = run().calls.find((call) => call.includes(" install ")) ?? "";
     assert.doesNotMatch(install, /containerd/);
   });

@@ -78,6 +78,12 @@ describe("sweepLeftovers", () => {
     assert.deepEqual([kept.map(({ id }) => id), hidden], [["v"], ["load balancer"]]);
   });
 
+  it("fails if a proxy answers instead of Neutron, because objects may then be left", async () => {
+    const proxy = { status: 404, body: "default backend - 404" };
+    cloud.on("GET /network/security-groups", proxy);
+    await assert.rejects(run(), /a proxy or ingress answered 404 instead of the cloud's service/);
+  });
+
   it("leaves foreign objects with any name alone", async () => {
     cloud.on("GET /compute/servers/detail", { body: { servers: [{ id: "f", name: "dev-0" }] } });
     assert.deepEqual(await run(["s"]), { deleted: [], kept: [] });
@@ -212,6 +218,18 @@ describe("sweepLeftovers", () => {
       kept.map(({ id, retained }) => ({ id, retained })),
       [{ id: "n", retained: true }],
     );
+  });
+
+  it("marks a retained object although the deletion of another object fails", async () => {
+    const tags = ["stackadm-cluster=dev", "stackadm-identity=0123456789ab"];
+    cloud.on("GET /network/networks", { body: { networks: [{ id: "n", name: "dev", tags }] } });
+    const groups = [{ id: "g", name: "dev-lost", tags }];
+    cloud.on("GET /network/security-groups", { body: { security_groups: groups } });
+    cloud.on("DELETE /network/security-groups/g", { status: 403, body: {} });
+    const route = "/network/networks/n/tags/stackadm-kept%3Dretained";
+    cloud.on(`PUT ${route}`, { status: 201 });
+    await assert.rejects(run([], ["n"]), /403/);
+    assert.ok(cloud.seen.some(({ method, path }) => method === "PUT" && path === route));
   });
 
   it("advises to run the same command again, because the state still has the identity", async () => {

@@ -1,5 +1,20 @@
 import assert from "node:assert/strict";
-import { disableStateAttributes } from "../../../../automation/pulumi/backend.js";
+import { disableStateAttributes, withBackend } from "../../../../automation/pulumi/backend.js";
+
+describe("withBackend", () => {
+  it("adds the backend to the environment", () => {
+    const wanted = { HOME: "/root", PULUMI_BACKEND_URL: "s3://b" };
+    for (const env of [{ HOME: "/root" }, { HOME: "/root", PULUMI_BACKEND_URL: "" }, wanted])
+      assert.deepEqual(withBackend(env, "s3://b"), wanted);
+  });
+
+  it("refuses another backend in the environment, without its password", () => {
+    assert.throws(
+      () => withBackend({ PULUMI_BACKEND_URL: "postgres://a:word@d/s" }, "s3://b"),
+      /PULUMI_BACKEND_URL is 'postgres:\/\/a@d\/s', but the backend of the service is 's3:\/\/b'/,
+    );
+  });
+});
 
 const given = (backend: string): string | undefined =>
   disableStateAttributes({ PULUMI_BACKEND_URL: backend })["PULUMI_BACKEND_URL"];

@@ -43,7 +43,8 @@ describe("stack locks", () => {
   it("are read with their holder", () => {
     const file = put(12, "elsewhere");
     const since = new Date("2026-01-02T03:04:05Z");
-    assert.deepEqual(only(), { file, holder: { pid: 12, user: "me", host: "elsewhere", since } });
+    const holder = { pid: 12, user: "me", host: "elsewhere", since };
+    assert.deepEqual(only(), { file, id: "12", holder });
     assert.equal(describeLock(only()), "process 12 of me on elsewhere, since 2026-01-02T03:04:05Z");
   });
 
@@ -58,7 +59,7 @@ describe("stack locks", () => {
   it("count as held if unreadable", () => {
     const file = put(2);
     writeFileSync(file, "{");
-    assert.deepEqual(only(), { file });
+    assert.deepEqual(only(), { file, id: "2" });
     assert.equal(describeLock(only()), `an unknown process (${file} cannot be read)`);
   });
 
@@ -105,5 +106,19 @@ describe("stack locks", () => {
       "an unknown process",
     ]);
     assert.deepEqual(parseLocksFromMessage("error: dial tcp: i/o timeout"), []);
+  });
+
+  it("are parsed with their UUID, also from a URL with parameters", () => {
+    const id = "0d4f7d02-5be1-4dc0-a0a6-bb5e6a7f8d7c";
+    const path = `.pulumi/locks/organization/it/dev/${id}.json`;
+    const by = "created by ann@host (pid 1) at 2026-01-02T03:04:05Z";
+    for (const url of [
+      `s3://bucket/${path}?endpoint=http://127.0.0.1:9/x.json&region=eu`,
+      `postgres://****:****@host/database/${path}`,
+    ]) {
+      const [lock, ...others] = parseLocksFromMessage(`error: locked.\n  ${url}: ${by}\n`);
+      assert.deepEqual([lock?.id, others], [id, []], url);
+    }
+    assert.equal(parseLocksFromMessage(by)[0]?.id, undefined);
   });
 });

@@ -19,10 +19,15 @@ import {
   recordEngine,
   recordStartedEngines,
   readEngineNotes,
+  isHolderAlive,
   isHolderDead,
   type EngineNote,
 } from "../../../../automation/pulumi/lock-holders.js";
-import { readPidScope, type ObservationPlace } from "../../../../base/process-identity.js";
+import {
+  readPidScope,
+  readProcessName,
+  type ObservationPlace,
+} from "../../../../base/process-identity.js";
 import { runPulumi } from "../../../../automation/pulumi/stack-state.js";
 
 describe("engine notes", () => {
@@ -66,9 +71,30 @@ describe("engine notes", () => {
     const engine = await start();
     recordEngine(directory, engine.pid ?? 0);
     assert.equal(isHolderDead(readEngineNotes(directory), holder(engine.pid)), false);
+    assert.equal(isHolderAlive(readEngineNotes(directory), holder(engine.pid)), true);
+    const later = holder(engine.pid, new Date(Date.now() + 60_000));
+    assert.equal(isHolderAlive(readEngineNotes(directory), later), false);
     await end(engine);
     assert.equal(isHolderDead(readEngineNotes(directory), holder(engine.pid)), true);
+    assert.equal(isHolderAlive(readEngineNotes(directory), holder(engine.pid)), false);
   });
+
+  it("prove the death of an engine whose parent never reads its exit code", async () => {
+    // The shell becomes `sleep`, which reads no exit codes.
+    const parent = spawn("sh", ["-c", "sleep 30 & echo $!; exec sleep 30"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    children.push(parent);
+    const [line] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(line.toString());
+    recordEngine(directory, pid);
+    assert.equal(isHolderDead(readEngineNotes(directory), holder(pid)), false);
+    process.kill(pid, "SIGKILL");
+    while (!readFileSync(`/proc/${pid.toString()}/stat`, "utf8").includes(") Z "))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(isHolderDead(readEngineNotes(directory), holder(pid)), true);
+    assert.equal(readProcessName(pid), undefined);
+  }).timeout(20_000);
 
   it("prove that the engine ended if another process has its ID", async () => {
     const engine = await start();
@@ -192,6 +218,19 @@ describe("engine notes", () => {
         .toSorted(),
       [running, killed].map(({ pid }) => pid).toSorted(),
     );
+  });
+
+  it("are not written for commands about tags, which take no lock", async () => {
+    const engine = command("pulumi");
+    const forget = recordStartedEngines(directory);
+    for (const [args, count] of [
+      [["stack", "tag", "set"], 0],
+      [["stack", "init", "tag"], 1],
+    ] as const) {
+      await once(spawn(engine, args), "spawn");
+      assert.equal(readEngineNotes(directory).length, count, args.join(" "));
+    }
+    forget();
   });
 
   it("are written for commands that lock the stack, and kept if the command was killed", async () => {

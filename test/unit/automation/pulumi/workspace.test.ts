@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   existsSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -15,7 +16,7 @@ import { parse } from "yaml";
 import {
   prepareWorkDirectory,
   findProgramModulePath,
-  readStackFile,
+  findSecretsProvider,
   copySecretsProvider,
   withStackSettings,
 } from "../../../../automation/pulumi/workspace.js";
@@ -171,11 +172,35 @@ describe("workspace of a stack", () => {
 
   it("refuses a stack name that is a path", () => {
     for (const stack of ["../x", "a/b", "", "a b"])
-      for (const refused of [
-        () => readStackFile(project, stack),
+      assert.throws(
         () => prepare({ stack, settings: "config: {}\n" }),
-      ])
-        assert.throws(refused, /is not the name of a stack/, stack);
+        /is not the name of a stack/,
+        stack,
+      );
+  });
+
+  it("refuses a cloud for OpenStack's provider in Pulumi.yaml, and names this file", () => {
+    writeFileSync(
+      join(project, "Pulumi.yaml"),
+      "name: thing\nruntime: nodejs\nconfig: { openstack:cloud: { value: x } }\n",
+    );
+    assert.throws(() => prepare(), { message: /^Pulumi\.yaml: openstack:cloud would make/ });
+  });
+
+  it("copies the settings of another directory, and the copy names no directory", () => {
+    mkdirSync(join(project, "stacks"));
+    writeFileSync(join(project, "stacks", "Pulumi.dev.yaml"), "config: { thing:a: 7 }\n");
+    for (const key of ["stackConfigDir", "config"]) {
+      writeFileSync(join(project, "Pulumi.yaml"), `name: thing\nruntime: nodejs\n${key}: stacks\n`);
+      const { directory } = prepare({ backend: `file:///${key}` });
+      assert.deepEqual(parse(readFileSync(join(directory, "Pulumi.yaml"), "utf8")), {
+        name: "thing",
+        runtime: "nodejs",
+      });
+      assert.deepEqual(parse(readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8")), {
+        config: { "thing:a": 7 },
+      });
+    }
   });
 });
 
@@ -192,12 +217,49 @@ describe("copySecretsProvider", () => {
     assert.deepEqual(parse(text), { secretsprovider: "gcpkms://x" });
   });
 
+  it("keeps the key that Pulumi created for the secrets provider of the settings", () => {
+    const provider = "secretsprovider: gcpkms://x\n";
+    const text = copySecretsProvider(provider, `${provider}encryptedkey: abc\n`);
+    assert.deepEqual(parse(text), { secretsprovider: "gcpkms://x", encryptedkey: "abc" });
+    const changed = copySecretsProvider("secretsprovider: gcpkms://y\n", text);
+    assert.deepEqual(parse(changed), { secretsprovider: "gcpkms://y" });
+  });
+
+  it("keeps the salt if the settings name the passphrase as secrets provider", () => {
+    const text = copySecretsProvider("secretsprovider: passphrase\n", `encryptionsalt: ${salt}\n`);
+    assert.deepEqual(parse(text), { secretsprovider: "passphrase", encryptionsalt: salt });
+  });
+
   it("accepts empty settings", () => {
     assert.deepEqual(parse(copySecretsProvider("", `encryptionsalt: ${salt}\n`)), {
       config: {},
       encryptionsalt: salt,
     });
     assert.deepEqual(parse(copySecretsProvider("", undefined)), { config: {} });
+  });
+});
+
+describe("findSecretsProvider", () => {
+  it("returns the key service of the settings", () => {
+    assert.equal(
+      findSecretsProvider("secretsprovider: awskms://x\nencryptedkey: k\n"),
+      "awskms://x",
+    );
+  });
+
+  it("returns the passphrase only until the settings have its salt", () => {
+    assert.equal(findSecretsProvider("secretsprovider: passphrase\n"), "passphrase");
+    assert.equal(
+      findSecretsProvider(`secretsprovider: passphrase\nencryptionsalt: ${salt}\n`),
+      undefined,
+    );
+  });
+
+  it("returns nothing for settings without a secrets provider", () => {
+    assert.deepEqual(
+      [findSecretsProvider("config: {}\n"), findSecretsProvider("")],
+      [undefined, undefined],
+    );
   });
 });
 

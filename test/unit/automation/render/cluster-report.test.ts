@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { phaseFacts, type Phase } from "../../../../automation/pulumi/phases.js";
 import {
   renderSampleChecksTable,
+  renderAddonChecks,
   renderNextCommands,
   renderVerificationTables,
   convertPhaseTimes,
@@ -51,6 +52,14 @@ describe("report at the end of `up`", () => {
         nodes,
         machines,
         services: [seen],
+        addons: [
+          {
+            name: "add-on",
+            where: "kube-system/csi",
+            ok: false,
+            answer: "2 of 3 pods are available",
+          },
+        ],
         claims: [failed],
         ok: false,
       }),
@@ -71,6 +80,20 @@ describe("report at the end of `up`", () => {
         const text = renderSampleChecksTable({ services: [check], claims: [] });
         return text.includes("FAILED:") === (!ok || answer.includes("FAILED:"));
       }),
+    );
+  });
+
+  it("shows only add-ons that lack pods, or the number of add-ons", () => {
+    const addons = [
+      { name: "add-on", where: "kube-system/csi", ok: true, answer: "3 of 3 pods are available" },
+      { name: "add-on", where: "traefik/traefik", ok: false, answer: "1 of 2 pods are available" },
+    ];
+    const text = renderAddonChecks({ addons });
+    assert.match(text, /^ADD-ON +WHERE +ANSWER\nadd-on +traefik\/traefik +FAILED: 1 of 2 pods/);
+    assert.doesNotMatch(text, /csi/);
+    assert.equal(
+      renderAddonChecks({ addons: addons.slice(0, 1) }),
+      "All pods of 1 add-ons are available.",
     );
   });
 

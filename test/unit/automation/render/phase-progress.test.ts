@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ResourceEvent } from "../../../../automation/engine/operation-events.js";
-import { Redactor } from "../../../../base/terminal/redact-secrets.js";
+import { Redactor, redactProgress } from "../../../../base/terminal/redact-secrets.js";
 import { parseUrn, getShortType } from "../../../../automation/pulumi/urn.js";
 import type { Progress } from "../../../../base/progress.js";
 import { PhaseView } from "../../../../automation/render/phase-progress.js";
@@ -34,7 +34,7 @@ describe("PhaseView", () => {
     note: (text) => said.push(text),
   };
   const view = (direction: "up" | "destroy" = "up") => {
-    const phases = new PhaseView({ progress, direction, redactor });
+    const phases = new PhaseView({ progress: redactProgress(progress, redactor), direction });
     return {
       take: (event: Parameters<PhaseView["processEvent"]>[0]) => phases.processEvent(event, now),
       finish: (failed: boolean) => {

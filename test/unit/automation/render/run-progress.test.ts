@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { OperationEventBody } from "../../../../automation/engine/operation-events.js";
-import { Redactor } from "../../../../base/terminal/redact-secrets.js";
+import { Redactor, redactProgress } from "../../../../base/terminal/redact-secrets.js";
 import { RunView, type RunViewOptions } from "../../../../automation/render/run-progress.js";
 import type { Progress } from "../../../../base/progress.js";
 
@@ -28,7 +28,7 @@ describe("RunView", () => {
     events: readonly OperationEventBody[],
     options: Pick<RunViewOptions, "direction" | "showsCluster"> = { direction: "up" },
   ): RunView => {
-    const shown = new RunView({ progress, redactor, ...options });
+    const shown = new RunView({ progress: redactProgress(progress, redactor), ...options });
     for (const body of events) {
       seconds += 1;
       const at = new Date(seconds * 1000).toISOString();

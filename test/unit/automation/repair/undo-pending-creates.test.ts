@@ -209,12 +209,12 @@ describe("undoPendingCreates", () => {
       { id: "foreign", name: "dev-00", metadata: metadataOf("0123456789ab") },
     ];
     cloud.on("GET /compute/servers/detail", () => ({ body: { servers: [...servers] } }));
-    cloud.on("DELETE /compute/servers/new", () => {
+    cloud.on("POST /compute/servers/new/action", () => {
       servers.shift();
-      return { status: 204 };
+      return { status: 202 };
     });
     assert.deepEqual(await run(), ["Instance 'dev-0-server'"]);
-    assert.deepEqual(written(), ["DELETE /compute/servers/new"]);
+    assert.deepEqual(written(), ["POST /compute/servers/new/action"]);
     assert.match(notes.join("\n"), /Deleting the server 'dev-0'/);
     assert.match(readFileSync(stateFile(), "utf8"), /"magic":"kept"/);
     assert.deepEqual(pendingNow(), []);

@@ -68,10 +68,15 @@ describe("preparePassphraseEnvironment", () => {
     assert.deepEqual(ask(local(), {}, "optional"), { PULUMI_CONFIG_PASSPHRASE_FILE: own() });
   });
 
-  it("uses the existing passphrase file with every backend", () => {
+  it("does not use the passphrase of this machine with a shared backend, and names its file", () => {
     ask(local());
-    for (const backend of shared)
-      assert.deepEqual(ask(backend), { PULUMI_CONFIG_PASSPHRASE_FILE: own() });
+    for (const backend of shared) {
+      assert.throws(
+        () => ask(backend),
+        (error: unknown) => error instanceof Failure && error.hint.includes(` ${own()}. `),
+      );
+      assert.deepEqual(ask(backend, {}, "optional"), {});
+    }
   });
 
   it("keeps the user's variable, even if empty", () => {

@@ -5,6 +5,7 @@ import { createServer, type Server as HttpServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Writable } from "node:stream";
 import ssh2, { type Connection } from "ssh2";
 import { ensureAgent, type SshAgent } from "../../../../automation/setup/ssh-agent.js";
 import {
@@ -22,12 +23,31 @@ const listen = async (server: { listen(port: number, host: string, ready: () => 
     server.listen(0, "127.0.0.1", ready);
   });
 
-/** Starts an SSH server with an ed25519 host key that only forwards connections. */
+/** Starts commands on an SSH server. `talk` prints 8 lines in 400 ms, `hang` prints nothing. */
+function acceptCommands(client: Connection): void {
+  client.on("session", (accept) => {
+    accept().on("exec", (acceptCommand, _, { command }) => {
+      const channel = acceptCommand();
+      if (command === "hang") return;
+      let lines = 0;
+      const timer = setInterval(() => {
+        channel.write("line\n");
+        if (++lines < 8) return;
+        clearInterval(timer);
+        channel.exit(0);
+        channel.end();
+      }, 50);
+    });
+  });
+}
+
+/** Starts an SSH server with an ed25519 host key that forwards connections and runs commands. */
 function sshServer(silent = false): { server: ssh2.Server; hostKey: string; logins: string[] } {
   const keys = keyPair();
   const logins: string[] = [];
   const server = new ssh2.Server({ hostKeys: [keys.private] }, (client: Connection) => {
     client.on("error", () => undefined);
+    acceptCommands(client);
     client.on("authentication", (context) => {
       if (context.method !== "publickey") {
         context.reject(["publickey"]);
@@ -137,6 +157,33 @@ describe("fetch through a machine", () => {
       fetchThrough(target, "127.0.0.1", { port: webPort(), timeout: 200 }),
       /does not answer to 127\.0\.0\.1/,
     );
+  });
+
+  const execute = async (command: string): Promise<string> => {
+    const { target } = await start();
+    const sessions = new SshSessions(undefined, 300);
+    let printed = "";
+    const output = new Writable({
+      write: (part: Buffer, _, done) => {
+        printed += part.toString();
+        done();
+      },
+    });
+    await sessions.execute(target, command, { output }).finally(() => {
+      sessions.close();
+    });
+    return printed;
+  };
+
+  it("ends a command that transfers no data for too long", async () => {
+    await assert.rejects(execute("hang"), {
+      code: "COMMAND_FAILED",
+      sentence: /A program on 127\.0\.0\.1 sent and received nothing for/,
+    });
+  });
+
+  it("does not end a command that transfers data for longer than the limit", async () => {
+    assert.equal(await execute("talk"), "line\n".repeat(8));
   });
 
   it("reports an unreachable machine", async () => {

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
+import { createImageTable } from "../../../../base/versions/container-images.js";
+import { buildBlockStorageController } from "../../../../components/addons/manifests/block-storage.js";
 import { buildCloudControllerDaemonSet } from "../../../../components/addons/manifests/cloud-controller.js";
+import { buildKeystoneDaemonSet } from "../../../../components/addons/manifests/keystone-auth.js";
+import { buildMetricsServerDeployment } from "../../../../components/addons/manifests/metrics-server.js";
+import { buildSnapshotController } from "../../../../components/addons/manifests/snapshots.js";
 import { unwrapped } from "../../../support/graph/unwrapped.js";
+import { lookups, type AnyObject } from "../../../support/kubernetes-objects.js";
 import { argsOf, containerOf, find, podOf, podSpecs } from "./objects.js";
 
 const controller = "DaemonSet openstack-cloud-controller-manager";
@@ -29,6 +35,45 @@ describe("addons/manifests", () => {
     for (const [, pod] of withSecret) {
       assert.deepEqual(pod.nodeSelector, { "node-role.kubernetes.io/control-plane": "" });
     }
+  });
+});
+
+describe("pods on control planes", () => {
+  const label = "node-role.kubernetes.io/control-plane";
+  const controlPlaneTaints = [
+    { key: "example.org/cp", value: "", effect: "NoSchedule" },
+    { key: "example.org/cp", value: "yes", effect: "NoExecute" },
+  ];
+  const [image, checksum, clusterName] = ["image", "checksum", "--cluster=a"];
+  const common = { image, clusterName, configChecksum: checksum, controlPlaneTaints };
+  const tainted = [
+    buildCloudControllerDaemonSet(common),
+    buildBlockStorageController({ ...common, images: createImageTable("1.36.3") }),
+    buildSnapshotController(image, true, controlPlaneTaints),
+    buildMetricsServerDeployment({ image, signedKubelets: true, controlPlaneTaints }),
+    buildKeystoneDaemonSet({
+      image,
+      checksum,
+      controlPlaneTaints,
+      url: "https://keystone.example.org",
+      caCertificate: false,
+      policy: false,
+    }),
+  ] as unknown as readonly AnyObject[];
+  const pods = [...lookups({ tainted }).podSpecs()];
+
+  it("tolerate the taints that the user gives the control planes", () => {
+    const pinned = [...podSpecs()].filter(([, { nodeSelector = {} }]) => label in nodeSelector);
+    assert.deepEqual(
+      pods.map(([workload]) => workload).sort(),
+      pinned.map(([workload]) => workload).sort(),
+    );
+    assert.deepEqual(
+      pods.map(([, { tolerations = [] }]) =>
+        tolerations.filter(({ key }) => key === "example.org/cp"),
+      ),
+      tainted.map(() => controlPlaneTaints.map((taint) => ({ ...taint, operator: "Equal" }))),
+    );
   });
 });
 

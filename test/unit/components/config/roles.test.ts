@@ -137,8 +137,8 @@ describe("role added to the table", () => {
 });
 
 describe("table of roles", () => {
-  /** Condition about the path of a pool's setting. */
-  const reserved = ['path.startsWith("workers.")'];
+  /** Conditions about the path of a pool's setting. */
+  const reserved = ['path.startsWith("workers.")', 'group.startsWith("workers.")'];
   /**
    * Lines about the name of a phase of kubeadm, and about the addresses in an API server's
    * certificate (approve-kubelet-certificates.sh).

@@ -80,6 +80,43 @@ describe("topology", () => {
     assert.deepEqual(problems({ controlPlane: { flavor, schedulable: true } }), []);
   });
 
+  it("needs a machine without taints for samples and for the ingress controller", () => {
+    const tainted = (effect: string) => ({ taints: [{ key: "gpu", effect }] });
+    const pools = (effect: string, more: object = {}) => ({
+      workers: { gpu: { flavor, count: 2, ...tainted(effect) }, ...more },
+    });
+    const message =
+      "has pods, and no machine without taints runs pods; write a worker's pool with a count and without taints, or leave it out";
+    const ingress = { kind: "service" };
+    for (const effect of ["NoSchedule", "NoExecute"]) {
+      assert.deepEqual(problems({ samples: true, ingress, ...pools(effect) }), [
+        `cluster.samples: ${message}`,
+        `cluster.ingress: ${message}`,
+      ]);
+      assert.deepEqual(problems({ samples: true, ...pools(effect, pool(1)) }), []);
+      assert.equal(problems({ samples: true, ...pools(effect, pool(0)) }).length, 1);
+    }
+    assert.deepEqual(problems({ samples: true, ...pools("PreferNoSchedule") }), []);
+    const schedulable = { flavor, schedulable: true };
+    assert.deepEqual(
+      problems({ samples: true, controlPlane: schedulable, ...pools("NoSchedule") }),
+      [],
+    );
+  });
+
+  it("needs a machine on which the cluster's DNS runs", () => {
+    const taints = [{ key: "example.org/a", effect: "NoSchedule" }];
+    const controlPlane = { flavor, taints };
+    assert.deepEqual(problems({ controlPlane, workers: general }), []);
+    assert.deepEqual(
+      problems({ controlPlane, workers: { general: { flavor, count: 1, taints } } }),
+      [
+        "cluster.controlPlane.taints: leave no machine for the cluster's DNS; leave them out, or write a pool of workers without taints",
+      ],
+    );
+    assert.deepEqual(problems({ workers: { general: { flavor, count: 1, taints } } }), []);
+  });
+
   it("equals its written-out settings", () => {
     const chosen = fc.constantFrom(...topologies);
     fc.assert(

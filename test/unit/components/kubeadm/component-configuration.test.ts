@@ -69,15 +69,15 @@ describe("component configuration", () => {
   });
 
   it("lists flags as kubeadm does, sorted, one entry per value", () => {
-    const extraArgs = { "event-ttl": "2h", "api-audiences": ["a", "b"], profiling: true, v: 2 };
+    const extraArgs = { v: 2, "tls-cipher-suites": ["a", "b"], profiling: true, config: "/x" };
     const turned = Object.fromEntries(Object.entries(extraArgs).reverse());
     const blocks = buildClusterConfigurationBlocks(kubernetes({ scheduler: { extraArgs } }));
     assert.deepEqual(blocks["scheduler"], {
       extraArgs: [
-        { name: "api-audiences", value: "a" },
-        { name: "api-audiences", value: "b" },
-        { name: "event-ttl", value: "2h" },
+        { name: "config", value: "/x" },
         { name: "profiling", value: "true" },
+        { name: "tls-cipher-suites", value: "a" },
+        { name: "tls-cipher-suites", value: "b" },
         { name: "v", value: "2" },
       ],
     });
@@ -236,7 +236,7 @@ describe("component configuration", () => {
       "audit-log-path": "-",
       "advertise-address": "10.0.0.1",
       "--v": 2,
-      "etcd-servers-overrides": "x",
+      "etcd-count-metric-poll-period": "0",
       "oidc-signing-algs": "RS256",
     };
     const path = "cluster.kubernetes.apiServer.extraArgs";

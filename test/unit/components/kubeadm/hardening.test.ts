@@ -125,6 +125,21 @@ describe("hardening", () => {
     );
   });
 
+  it("keeps NodeRestriction and the controllers for tokens in the user's lists", () => {
+    const own = kubernetes({
+      apiServer: { extraArgs: { "enable-admission-plugins": ["PodNodeSelector"] } },
+      controllerManager: { extraArgs: { controllers: "*,-ttl-after-finished-controller" } },
+    });
+    assert.equal(
+      getApiServerFlags(own)["enable-admission-plugins"],
+      "PodNodeSelector,NodeRestriction",
+    );
+    assert.equal(
+      getControllerManagerFlags(own)["controllers"],
+      "*,-ttl-after-finished-controller,bootstrapsigner,tokencleaner",
+    );
+  });
+
   it("omits admission plugins that the user disables, because the API server refuses a plugin in both flags", () => {
     const extraArgs = {
       "disable-admission-plugins": ["AlwaysPullImages", "PodSecurity,EventRateLimit"],

@@ -19,7 +19,11 @@ describe("localContextOf", () => {
     await assert.rejects(unconfigured.connect());
     assert.equal(unconfigured.agentSocket, undefined);
     const { files } = localContextOf({ XDG_CACHE_HOME: "/c" });
-    assert.deepEqual(files, { directory: undefined, cache: "/c/stackadm/manifests" });
+    assert.deepEqual(files, {
+      directory: undefined,
+      cache: "/c/stackadm/manifests",
+      proxies: {},
+    });
   });
 
   it("returns the cloud's own authority and client certificate, and neither for a cloud without them", () => {

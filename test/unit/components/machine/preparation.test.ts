@@ -51,7 +51,7 @@ describe("preparation", () => {
 
   it("selects crictl of the Kubernetes minor or an earlier one", () => {
     const { CRI_TOOLS_SERIES } = getPreparationValues(spec({ version: "1.35.4" }), "worker");
-    assert.equal(CRI_TOOLS_SERIES, "<=1.35");
+    assert.equal(CRI_TOOLS_SERIES, "1.30..1.35");
   });
 
   it("passes the ranges to which the machine's own ports are closed", () => {

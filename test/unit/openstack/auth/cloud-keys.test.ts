@@ -114,6 +114,15 @@ clouds: { one: { <<: *common, auth: { <<: *auth, project_name: shop } } }
     assert.equal(credential.password, " p ");
   });
 
+  it("names no password that YAML does not read as text", () => {
+    for (const value of ["*CANARY", ">CANARY", "|CANARY"]) {
+      const text = `clouds: { one: { auth: { password: ${value} } } }`;
+      const block = `clouds:\n  one:\n    auth:\n      password: ${value}\n`;
+      for (const content of [text, block])
+        assert.doesNotMatch(refusal(() => read(content)).message, /CANARY/);
+    }
+  });
+
   it("may contain a certificate or a private key as PEM text", () => {
     const pem = "-----BEGIN PRIVATE KEY-----\nCANARY\n-----END PRIVATE KEY-----\n";
     const settings = settingsOf({ ...password, cert: pem, key: pem });

@@ -46,6 +46,38 @@ describe("getProviderEnvironment", () => {
     assert.deepEqual(getProviderEnvironment({ ...env, ...kept }), { ...env, ...kept, ...unseen });
   });
 
+  it("omits variables that change how the provider signs in", () => {
+    const modes = { OS_SWAUTH: "true", OS_DELAYED_AUTH: "false", OS_ALLOW_REAUTH: "false" };
+    const openrc = { OS_AUTH_URL: "http://k", OS_USERNAME: "u", OS_PASSWORD: "p" };
+    assert.deepEqual(getProviderEnvironment({ ...openrc, ...modes }), openrc);
+    const file = { OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: path() };
+    assert.deepEqual(getProviderEnvironment({ ...file, ...modes }), getProviderEnvironment(file));
+  });
+
+  it("contains no former login next to auth if auth has an application credential", () => {
+    const auth = {
+      auth_url: "http://k",
+      application_credential_id: "i",
+      application_credential_secret: "s",
+    };
+    const former = { username: "u", password: "p", project_name: "x" };
+    const entry = { auth, ...former, interface: "internal" };
+    writeFileSync(path(), stringify({ clouds: { prod: entry } }));
+    const env = { OS_CLOUD: "prod", OS_CLIENT_CONFIG_FILE: path() };
+    assert.deepEqual(getProviderEnvironment(env), { ...env, OS_ENDPOINT_TYPE: "internal" });
+    const named = {
+      ...auth,
+      application_credential_id: undefined,
+      application_credential_name: "n",
+    };
+    writeFileSync(path(), stringify({ clouds: { prod: { ...entry, auth: named } } }));
+    assert.deepEqual(getProviderEnvironment(env), {
+      ...env,
+      OS_ENDPOINT_TYPE: "internal",
+      OS_USERNAME: "u",
+    });
+  });
+
   it("is unchanged with only an openrc file, or without a known cloud", () => {
     const openrc = { OS_AUTH_URL: "http://k", OS_USERNAME: "u", OS_PASSWORD: "p" };
     for (const env of [

@@ -4,7 +4,7 @@ import type { ClusterArgs } from "../../../../components/config/cluster-spec.js"
 import type { ClusterRequirements } from "../../../../openstack/checks/cluster-requirements.js";
 import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { smallest, specOf } from "../../../support/config/spec.js";
-import { findingsOf, image, wellEquipped } from "../../../support/cloud/equipped-cloud.js";
+import { findingsOf, image, machine, wellEquipped } from "../../../support/cloud/equipped-cloud.js";
 
 describe("warnings about the first boot", () => {
   let cloud: FakeCloud;
@@ -70,7 +70,7 @@ describe("warnings about the first boot", () => {
     it("report that Debian 12's genericcloud may not read the drive if q35 is Nova's default", async () => {
       for (const name of ["debian-12-genericcloud-amd64", "Debian 12 (genericcloud)"]) {
         with_({}, name);
-        assert.deepEqual(await ask({ images: [name] }), [
+        assert.deepEqual(await ask({ machines: [machine("general-0", { image: name })] }), [
           `warning: image: '${name}' has no hw_machine_type, and where Nova's default is q35, ${rest}`,
         ]);
       }
@@ -89,7 +89,8 @@ describe("warnings about the first boot", () => {
         [{}, "ubuntu-24.04"],
       ] as const) {
         with_(properties, name);
-        assert.deepEqual(await ask({ images: [name] }), [], name);
+        const machines = [machine("general-0", { image: name })];
+        assert.deepEqual(await ask({ machines }), [], name);
       }
     });
   });

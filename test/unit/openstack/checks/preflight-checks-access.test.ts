@@ -111,7 +111,7 @@ describe("preflight checks of access and settings", () => {
       assert.deepEqual(await ask({ zones, blockStorage: { topology: false } }), []);
       const classes = ["nova", "other"].map((name) => ({ name, availability: name }));
       assert.deepEqual(await ask({ zones, storageClasses: classes }), [
-        "problem: volumes: Cinder has no zone 'other', or it is closed; there are: nova, zone-a",
+        "problem: storageClasses.availability: Cinder has no zone 'other'; there are: nova, zone-a",
       ]);
     } finally {
       await cloud.close();

@@ -14,7 +14,10 @@ import {
   flavor,
   image,
   limits,
+  machine,
   needs,
+  rootVolume,
+  serversOf,
   wellEquipped,
 } from "../../../support/cloud/equipped-cloud.js";
 
@@ -47,26 +50,30 @@ describe("preflight checks", () => {
 
   it("report all missing objects at once, with the existing ones", async () => {
     cloud.on("GET /network/extensions", { body: { extensions: [{ alias: "router" }] } });
+    const volumes = [rootVolume("general-0", { type: "gold", zone: "a" })];
     const findings = await ask({
-      images: ["debian-13"],
-      flavors: { huge: 1 },
+      machines: [
+        machine("general-0", { flavor: "huge", image: "debian-13", zone: "b", volumes }),
+        machine("general-1", { zone: "closed" }),
+      ],
       externalNetworks: { externalNetwork: "nowhere", "of.services": "elsewhere" },
       network: "home",
-      zones: ["b", "closed"],
       volumeZones: ["a", "store"],
       volumeTypes: ["gold"],
     });
     assert.deepEqual(findings, [
-      "problem: image: 'debian-13' does not exist; there are: debian-12",
-      "problem: flavor: 'huge' does not exist; there are: big, small",
       "problem: externalNetwork: 'nowhere' is not an external network; there are: public",
       "problem: of.services: 'elsewhere' is not an external network; there are: public",
-      "problem: network.existing.network: 'home' does not exist; there are none",
       "problem: podNetwork: cloud-routes needs routers with static routes (Neutron's extension extraroute), which the cloud does not offer; write another pod network, such as kube-router",
-      "problem: zone: 'b' does not exist or is closed; there are: a",
-      "problem: zone: 'closed' does not exist or is closed; there are: a",
-      "problem: volume type: 'gold' does not exist; there are: fast",
-      "problem: volumes: Cinder has no zone 'a', or it is closed; there are: store",
+      "problem: network.existing.network: 'home' does not exist; there are none",
+      "problem: image: 'debian-13' does not exist; there are: debian-12",
+      "problem: workers.general.flavor: 'huge' does not exist; there are: big, small",
+      "problem: zones: Nova has no zone 'b'; there are: a",
+      "problem: zones: Nova reports that 'closed' is not available; there are: a",
+      "problem: storageClasses.type: 'gold' does not exist; there are: fast",
+      "problem: workers.general.rootVolume.type: 'gold' does not exist; there are: fast",
+      "problem: workers.general.rootVolume.zone: Cinder has no zone 'a'; there are: store",
+      "problem: storageClasses.availability: Cinder has no zone 'a'; there are: store",
     ]);
   });
 
@@ -75,8 +82,8 @@ describe("preflight checks", () => {
     cloud.on("GET /network/networks?router:external=true", {
       body: { networks: [{ id: other, name: "public" }] },
     });
-    const ids = { externalNetworks: { externalNetwork: other }, flavors: { "id-of-big": 1 } };
-    assert.deepEqual(await ask({ images: [one], ...ids }), []);
+    const machines = [machine("general-0", { flavor: "id-of-big", image: one })];
+    assert.deepEqual(await ask({ externalNetworks: { externalNetwork: other }, machines }), []);
   });
 
   it("treat a value in the format of an ID as an ID, even if another object has this name", async () => {
@@ -94,11 +101,12 @@ describe("preflight checks", () => {
   });
 
   it("report an image with an unknown ID, or with a known ID and not active", async () => {
-    assert.deepEqual(await ask({ images: [one] }), [
+    const machines = [machine("general-0", { image: one })];
+    assert.deepEqual(await ask({ machines }), [
       `problem: image: '${one}' does not exist; there are: debian-12`,
     ]);
     cloud.on(`GET /image/images/${one}`, { body: image(one, "deactivated") });
-    assert.match((await ask({ images: [one] })).join(), /is deactivated, not active/);
+    assert.match((await ask({ machines })).join(), /is deactivated, not active/);
   });
 
   it("report the IDs if a name is ambiguous", async () => {
@@ -106,8 +114,8 @@ describe("preflight checks", () => {
     const networks = ["3", "4"].map((id) => ({ id, name: "public" }));
     cloud.on("GET /network/networks?router:external=true", { body: { networks } });
     assert.deepEqual(await ask(), [
-      "problem: image: 2 images are called 'debian-12' (1, 2); write the ID of one",
       "problem: externalNetwork: 2 external networks are called 'public' (3, 4); write the ID of one",
+      "problem: image: 2 images are called 'debian-12' (1, 2); write the ID of one",
     ]);
   });
 
@@ -140,13 +148,14 @@ describe("preflight checks", () => {
     });
     const has = "flavor: 'big' has 1 vCPU and 512 MiB; kubeadm";
     const problem = (checks: string): string =>
-      `problem: ${has} creates no control plane with less than 2 and 1700; write a larger flavor, or ${checks} in kubernetes.ignorePreflightErrors`;
-    const warning = `warning: ${has} wants 2 and 1700`;
+      `problem: controlPlane.${has} creates no control plane with less than 2 and 1700; write a larger flavor, or ${checks} in kubernetes.ignorePreflightErrors`;
+    const warning = `${has} wants 2 and 1700`;
     assert.deepEqual(await ask(), [problem("NumCPU and Mem")]);
     assert.deepEqual(await ask({ sizeChecks: ["Mem"] }), [problem("Mem")]);
-    assert.deepEqual(await ask({ sizeChecks: [] }), [warning]);
-    assert.deepEqual(await ask({ controlPlaneFlavors: ["small"] }), [warning]);
-    assert.deepEqual(await ask({ nodeFlavors: ["small"] }), []);
+    assert.deepEqual(await ask({ sizeChecks: [] }), [`warning: controlPlane.${warning}`]);
+    const worker = machine("general-0", { flavor: "big" });
+    assert.deepEqual(await ask({ machines: [worker] }), [`warning: workers.general.${warning}`]);
+    assert.deepEqual(await ask({ machines: [{ ...worker, kubeadmSize: "none" }] }), []);
   });
 
   it("compare quotas with the objects still to create", async () => {
@@ -163,9 +172,9 @@ describe("preflight checks", () => {
       totalInstancesUsed: 3,
       maxTotalInstances: 3,
     });
-    const servers = ["1", "2", "3"].map((id) => ({ id, name: `dev-${id}` }));
+    const servers = serversOf(needs.machines);
     cloud.on("GET /compute/servers/detail", { body: { servers } });
-    assert.deepEqual(await ask({}, ["1", "2", "3"]), []);
+    assert.deepEqual(await ask({}, ["0", "1", "2"]), []);
     assert.match((await ask()).join(), /quota of instances: need 3 more, but 0 of 3/);
   });
 
@@ -176,9 +185,10 @@ describe("preflight checks", () => {
       },
     });
     const counts = { ...needs.counts, volumes: 1, "volume gigabytes": 60 };
-    const larger = { counts, volumeSizes: { "dev-a-0-root": 60 } };
+    const volumes = [rootVolume("general-0", { size: 60 })];
+    const larger = { counts, machines: [machine("general-0", { volumes })] };
     assert.match((await ask(larger)).join(), /quota of volume gigabytes: need 60 more/);
-    const volume = { id: "v", name: "dev-a-0-root", size: 20 };
+    const volume = { id: "v", name: "dev-general-0-root", size: 20 };
     cloud.on("GET /volumev3/volumes/detail", { body: { volumes: [volume] } });
     assert.deepEqual(await ask(larger, ["v"]), []);
   });
@@ -240,6 +250,24 @@ describe("preflight checks", () => {
     wellEquipped(cloud);
     assert.equal((await ask()).join().match(/offers no block storage/g)?.length, 2);
     assert.deepEqual(await ask({ volumeTypes: [], counts: { ...needs.counts, volumes: 0 } }), []);
+  });
+
+  it("require volumev3 in the catalog for volumes of machines, if the plugin needs it", async () => {
+    await cloud.close();
+    const services = ["compute", "network", "image", "block-storage", "load-balancer"];
+    cloud = await startFakeCloud({ services });
+    wellEquipped(cloud);
+    cloud.on("GET /block-storage/volumes/detail", { body: { volumes: [] } });
+    cloud.on("GET /block-storage/snapshots/detail", { body: { snapshots: [] } });
+    cloud.on("GET /block-storage/types", { body: { volume_types: [{ id: "t", name: "fast" }] } });
+    cloud.on("GET /block-storage/limits", { body: { limits: { absolute: {} } } });
+    const machines = [machine("general-0", { volumes: [rootVolume("general-0")] })];
+    assert.deepEqual(await ask({ machines }), []);
+    const older = { openstackPlugin: "3.15.2" };
+    assert.deepEqual(await ask(older), [], "no machine has a volume");
+    assert.deepEqual(await ask({ machines, ...older }), [
+      "problem: openstackPlugin: version 3.15.2 looks for block storage only as volumev3, which is not in the cloud's catalog; write 5.5.1, or leave workers.general.rootVolume out",
+    ]);
   });
 
   it("read every service's quota", async () => {

@@ -106,6 +106,16 @@ describe("OpenStack client", () => {
     assert.match(error.hint, /OS_REGION_NAME/);
   });
 
+  it("finds block storage under each of its names, or under the given name only", async () => {
+    await cloud.close();
+    cloud = await startFakeCloud({ services: ["block-storage"] });
+    const client = await connect();
+    assert.equal(client.offers("volumev3"), true);
+    assert.equal(client.offers("volumev3", "block-storage"), true);
+    assert.equal(client.offers("volumev3", "volumev3"), false);
+    assert.equal(client.offers("compute"), false);
+  });
+
   it("signs in again once if the token is refused", async () => {
     let calls = 0;
     cloud.on("GET /compute/servers", () => ({ status: (calls += 1) === 1 ? 401 : 200, body: {} }));

@@ -105,6 +105,20 @@ describe("takeInventory", () => {
     await assert.rejects(listVisibleObjects(client), /400/);
   });
 
+  it("throws if a proxy answers 404 for Nova or Neutron, which every cloud has", async () => {
+    const proxy = { status: 404, body: "default backend - 404" };
+    cloud.on("GET /load-balancer/lbaas/loadbalancers", proxy);
+    const client = await cloud.connect();
+    assert.deepEqual((await listVisibleObjects(client)).hidden, ["load balancer"]);
+    for (const path of ["/network/security-groups", "/compute/os-server-groups"]) {
+      cloud.on(`GET ${path}`, proxy);
+      await assert.rejects(listVisibleObjects(client), /a proxy or ingress answered 404 instead/);
+      cloud.on(`GET ${path}`, { status: 404 });
+    }
+    const { hidden } = await listVisibleObjects(client);
+    assert.deepEqual(hidden, ["load balancer", "security group", "server group"]);
+  });
+
   it("treats a Keystone without application credentials as an empty list", async () => {
     cloud.on(`GET /identity/v3/users/${fakeUser}/application_credentials`, { status: 404 });
     const client = await cloud.connect();

@@ -95,14 +95,10 @@ describe("objects that a cluster left", () => {
       mark,
       claim: "marked by stackadm" as const,
     }));
-    for (const path of [
-      "compute/servers/s",
-      "network/routers/r",
-      "network/networks/n",
-      "network/ports/p",
-    ])
+    for (const path of ["network/routers/r", "network/networks/n", "network/ports/p"])
       cloud.on(`DELETE /${path}`, { status: 204 });
     cloud.on("DELETE /load-balancer/lbaas/loadbalancers/l", { status: 204 });
+    cloud.on("POST /compute/servers/s/action", { status: 202 });
     const route = { destination: "10.244.0.0/24", nexthop: "10.0.0.5" };
     cloud.on("GET /network/routers/r", { body: { router: { id: "r", routes: [route] } } });
     cloud.on("PUT /network/routers/r", { body: {} });
@@ -125,13 +121,47 @@ describe("objects that a cluster left", () => {
     assert.deepEqual(said, ["l", "s", "r", "p", "n"]);
     assert.deepEqual(written(), [
       "DELETE /load-balancer/lbaas/loadbalancers/l?cascade=true",
-      "DELETE /compute/servers/s",
+      "POST /compute/servers/s/action",
       "PUT /network/routers/r",
       "PUT /network/routers/r/remove_router_interface",
       "DELETE /network/routers/r",
       "DELETE /network/ports/p",
       "DELETE /network/networks/n",
     ]);
+  });
+
+  describe("of which one is a server", () => {
+    const server = object({ kind: "server", id: "s", name: "dev-a-0" });
+    const remove = async (): Promise<string[]> => {
+      await deleteObject(await cloud.connect(), server, fast);
+      return written();
+    };
+    const [action, deletion] = ["POST /compute/servers/s/action", "DELETE /compute/servers/s"];
+
+    it("are deleted with force, so that soft deletion keeps no port and no volume in use", async () => {
+      cloud.on(action, ({ body }) => {
+        assert.deepEqual(body, { forceDelete: null });
+        return { status: 202 };
+      });
+      assert.deepEqual(await remove(), [action]);
+    });
+
+    for (const status of [400, 403, 404, 500])
+      it(`are deleted without force if Nova refuses it (${status})`, async () => {
+        cloud.on(action, { status, body: {} });
+        cloud.on(deletion, { status: 204 });
+        assert.equal((await remove()).at(-1), deletion);
+      });
+
+    it("are deleted with force again if Nova refused it during another change", async () => {
+      const statuses = [409, 202];
+      cloud.on(action, () => ({ status: statuses.shift() ?? 500, body: {} }));
+      assert.deepEqual(await remove(), [action, action]);
+    });
+
+    it("are gone if Nova knows none", async () => {
+      assert.deepEqual(await remove(), [action, deletion]);
+    });
   });
 
   it("include a credential's access rules, unless another credential uses the rules", async () => {
@@ -189,9 +219,9 @@ describe("objects that a cluster left", () => {
   });
 
   it("may be deleted already", async () => {
-    cloud.on("DELETE /compute/servers/s", { status: 404 });
-    await deleteObject(await cloud.connect(), object({ id: "s" }), fast);
-    assert.deepEqual(written(), ["DELETE /compute/servers/s"]);
+    cloud.on("DELETE /network/ports/p", { status: 404 });
+    await deleteObject(await cloud.connect(), object({ kind: "port", id: "p" }), fast);
+    assert.deepEqual(written(), ["DELETE /network/ports/p"]);
   });
 
   it("are left alone after a cancellation", async () => {
@@ -236,6 +266,6 @@ describe("objects that a cluster left", () => {
       async () => deleteObject(await cloud.connect(), object({ id: "s" }), fast),
       /403: policy/,
     );
-    assert.equal(written().length, 1);
+    assert.deepEqual(written(), ["POST /compute/servers/s/action", "DELETE /compute/servers/s"]);
   });
 });

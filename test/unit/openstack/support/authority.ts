@@ -29,11 +29,15 @@ export class Authority {
     return readFileSync(this.path(file), "utf8");
   }
 
-  /** Signs a certificate for 127.0.0.1; writes `<name>.pem` and `<name>.key`. */
-  async sign(name: string): Promise<Pair> {
+  /**
+   * Signs a certificate; writes `<name>.pem` and `<name>.key`.
+   *
+   * @param subject host of the certificate. Default: 127.0.0.1
+   */
+  async sign(name: string, subject = "IP:127.0.0.1"): Promise<Pair> {
     await this.make(name, [
       ...["-CA", this.path("ca.pem"), "-CAkey", this.path("ca.key")],
-      ...["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=CA:FALSE"],
+      ...["-addext", `subjectAltName=${subject}`, "-addext", "basicConstraints=CA:FALSE"],
     ]);
     return { cert: this.read(`${name}.pem`), key: this.read(`${name}.key`) };
   }

@@ -132,6 +132,7 @@ export function recordedSession(): RecordedSession {
       },
     },
     print: (text) => void printed.push(text),
+    printData: (text) => void printed.push(text),
     emit: nothing,
   };
 }

@@ -85,7 +85,11 @@ describe("environment variables", () => {
   it("contain every variable that the product reads", () => {
     const sources = nonEmpty(sourcesIn(nonEmpty(foldersOf.stackadm ?? []), code));
     // Variables that stackadm sets for the engine and never reads.
-    const set = ["PULUMI_SKIP_UPDATE_CHECK", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"];
+    const set = [
+      "PULUMI_SKIP_UPDATE_CHECK",
+      "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION",
+      "PULUMI_K8S_ENABLE_PATCH_FORCE",
+    ];
     assert.deepEqual(missingIn(sources, new Set([...names, ...set])), []);
   });
 

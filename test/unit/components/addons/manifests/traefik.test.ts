@@ -54,6 +54,17 @@ describe("addons/manifests/traefik", () => {
       assert.deepEqual(probe?.httpGet, { path: "/ping", port: "ping" });
   });
 
+  it("accepts connections and finishes requests for some time after it was asked to end", () => {
+    const args = argsOf(workload, "traefik");
+    for (const entryPoint of ["web", "websecure"]) {
+      const prefix = `--entryPoints.${entryPoint}.transport.lifeCycle`;
+      assert.ok(args.includes(`${prefix}.requestAcceptGraceTimeout=15s`));
+      assert.ok(args.includes(`${prefix}.graceTimeOut=30s`));
+    }
+    assert.ok(args.includes("--ping.terminatingStatusCode=200"));
+    assert.equal(podOf(workload).terminationGracePeriodSeconds, 55);
+  });
+
   it("listens on the ports of its Service", () => {
     const ports = containerOf(workload, "traefik").ports ?? [];
     for (const { name, containerPort } of ingressPorts)

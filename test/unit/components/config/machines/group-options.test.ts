@@ -47,6 +47,10 @@ const mistakes: readonly (readonly [string, object])[] = [
   ["cloudInit.0", { cloudInit: ["packages: [htop]"] }],
   ["cloudInit.0", { cloudInit: ["#!/bin/sh\n--==stackadm==--\n"] }],
   ["cloudInit", { cloudInit: [`#!/bin/sh\n${"x".repeat(40_000)}`] }],
+  // 19,900 characters of two bytes each.
+  ["cloudInit", { cloudInit: [`#!/bin/sh\n${"\u03b1".repeat(19_900)}`] }],
+  ["cloudInit.0", { cloudInit: ["#cloud-config-archive\n- {}\n"] }],
+  ["cloudInit.0", { cloudInit: ["#cloud-config\npackages: [htop\n"] }],
   ["steps", { steps: { afterInit: "exit 0" } }],
   ["steps.afterKubeadm", { steps: { afterKubeadm: ["exit 0"] } }],
   ["nodes.first", { nodes: { first: { flavor: "huge" } } }],

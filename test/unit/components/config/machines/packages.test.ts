@@ -16,7 +16,8 @@ describe("kubernetes.packages.containerd", () => {
   it("is Docker's repository by default", () => {
     const result = parseClusterSpec(smallest);
     assert.ok("spec" in result);
-    assert.deepEqual(result.spec.kubernetes.packages.containerd, containerdPackageRepository);
+    const expected = { ...containerdPackageRepository, generation: 0 };
+    assert.deepEqual(result.spec.kubernetes.packages.containerd, expected);
   });
 
   it("accepts what a line of sources.list can express for one repository", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseClusterSpec } from "../../../../../components/config/cluster-spec.js";
-import { smallest } from "../../../../support/config/spec.js";
+import { smallest, specOf } from "../../../../support/config/spec.js";
 
 const problems = (over: object): string[] => {
   const result = parseClusterSpec({ ...smallest, ...over });
@@ -39,6 +39,32 @@ describe("network ranges", () => {
       assert.deepEqual(problems({ network, kubernetes, ...workers(3) }), []);
       assert.equal(problems({ network, kubernetes, ...workers(4) }).length, 1);
     }
+  });
+
+  it("of pods limit the number of pods on a node", () => {
+    const kubelet = (maxPods: number, size: object = {}) =>
+      problems({ kubernetes: { kubelet: { maxPods }, ...size } });
+    const small = { controllerManager: { extraArgs: { "node-cidr-mask-size-ipv4": 26 } } };
+    assert.deepEqual(kubelet(253), []);
+    assert.deepEqual(kubelet(61, small), []);
+    assert.deepEqual(kubelet(254), [
+      "cluster.kubernetes.kubelet.maxPods: 254 pods are more than the 253 addresses of a node; write at most 253, or in a new cluster a smaller kubernetes.controllerManager.extraArgs.node-cidr-mask-size-ipv4",
+    ]);
+    assert.match(kubelet(62, small).join(), /62 pods are more than the 61 addresses of a node/);
+    const manifest = { source: "calico.yaml", sha256: "0".repeat(64) };
+    const podNetwork = { kind: "calico", manifest };
+    assert.deepEqual(problems({ podNetwork, kubernetes: { kubelet: { maxPods: 500 } } }), []);
+  });
+
+  it("of pods set kubelet's maxPods if a node has fewer addresses than kubelet's default", () => {
+    const kubeletOf = (size: number, kubelet = {}): unknown =>
+      specOf({
+        kubernetes: { kubelet, controllerManager: { extraArgs: { "node-cidr-mask-size": size } } },
+      }).kubernetes.kubelet;
+    assert.deepEqual(kubeletOf(25), {});
+    assert.deepEqual(kubeletOf(26), { maxPods: 61 });
+    assert.deepEqual(kubeletOf(26, { maxPods: 40 }), { maxPods: 40 });
+    assert.deepEqual(kubeletOf(30), { maxPods: 1 });
   });
 
   it("include addresses for the API or the ingress", () => {

@@ -78,7 +78,7 @@ describe("Release", () => {
   });
 
   it("contains suite and component if they exist, and is otherwise flat", () => {
-    const suite = { codename: "bookworm", component: "stable" };
+    const suite = { codename: "bookworm", components: ["stable"] };
     const text = renderRelease({ ...facts, suite });
     assert.match(text, /^Suite: bookworm\nCodename: bookworm\nComponents: stable$/m);
     assert.doesNotMatch(renderRelease(facts), /^(Suite|Codename|Components):/m);

@@ -192,20 +192,28 @@ describe("writeDockerRepository", function () {
     rmSync(folder, { recursive: true });
   });
 
-  it("writes only containerd.io, in every suite, with matching digests from the signature down", () => {
+  it("writes only containerd.io in every suite, and its earlier build in a component, with matching digests from the signature down", () => {
     for (const [distribution, codenames] of nonEmpty(Object.entries(dockerSuites))) {
       const root = join(directory(), distribution);
       assert.equal(readFileSync(join(root, "gpg"), "utf8"), "public key");
       for (const codename of codenames) {
         const suite = join(root, "dists", codename);
-        const packages = readFileSync(join(suite, "stable/binary-amd64/Packages"), "utf8");
         const text = readFileSync(join(suite, "InRelease"), "utf8");
         assert.ok(text.startsWith("signed ") && text.includes(`Codename: ${codename}\n`));
-        assert.ok(text.includes(` ${sha256(packages)} `));
-        const [, file = ""] = /^Filename: (.*)$/m.exec(packages) ?? [];
-        assert.match(file, new RegExp(`^dists/${codename}/pool/stable/amd64/containerd\\.io_`));
-        assert.ok(packages.includes(`SHA256: ${sha256(readFileSync(join(root, file)))}\n`));
-        assert.deepEqual(packages.match(/^Package: .*$/gm), ["Package: containerd.io"]);
+        assert.match(text, /^Components: stable test$/m);
+        for (const [component, version] of [
+          ["stable", "2.3.7-1"],
+          ["test", "2.3.7-0"],
+        ] as const) {
+          const packages = readFileSync(join(suite, component, "binary-amd64/Packages"), "utf8");
+          assert.ok(text.includes(` ${sha256(packages)} `));
+          const [, file = ""] = /^Filename: (.*)$/m.exec(packages) ?? [];
+          const pool = `dists/${codename}/pool/${component}/amd64`;
+          assert.equal(file, `${pool}/containerd.io_${version}_amd64.deb`);
+          assert.ok(packages.includes(`SHA256: ${sha256(readFileSync(join(root, file)))}\n`));
+          assert.deepEqual(packages.match(/^Package: .*$/gm), ["Package: containerd.io"]);
+          assert.deepEqual(packages.match(/^Version: .*$/gm), [`Version: ${version}`]);
+        }
       }
     }
   });

@@ -100,6 +100,7 @@ describe("kubernetes stand-in: settings", () => {
   });
   it("refuse unsupported modes", () => {
     assert.throws(() => read({ enableServerSideApply: "false" }), /server-side apply/);
+    assert.throws(() => read({ skipUpdateUnreachable: "true" }), /does not skip updates/);
     assert.throws(() => read({ renderYamlToDirectory: "/x" }), /render YAML/);
   });
 });
