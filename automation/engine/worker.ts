@@ -1,6 +1,4 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   CommandError,
@@ -14,7 +12,7 @@ import {
 import { runtime } from "@pulumi/pulumi";
 import { recordStartedEngines } from "../pulumi/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
-import { findSecretsProvider } from "../pulumi/workspace.js";
+import { readSecretsProvider } from "../pulumi/workspace.js";
 import { enablePreviewBeforeUpdate, disableOperationResults } from "../pulumi/pulumi-internals.js";
 import { createHeartbeat, type OwnerHeartbeat } from "./owner-heartbeat.js";
 import {
@@ -68,11 +66,10 @@ async function openStack(
   { operation, stack: name, workDirectory }: OperationRequest,
   program: PulumiFn,
 ): Promise<Stack> {
-  const settings = readFileSync(join(workDirectory, `Pulumi.${name}.yaml`), "utf8");
   const workspace = await LocalWorkspace.create({
     workDir: workDirectory,
     program,
-    secretsProvider: findSecretsProvider(settings),
+    secretsProvider: readSecretsProvider(workDirectory, name),
     pulumiCommand: await pulumiCommand(),
   });
   const stack = await (operation === "destroy" || operation === "hold"

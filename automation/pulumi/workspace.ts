@@ -65,6 +65,12 @@ export function findSecretsProvider(settings: string): string | undefined {
   return provider === "passphrase" && document.has("encryptionsalt") ? undefined : provider;
 }
 
+/** Returns the secrets provider in the settings of a private directory, if it has settings. */
+export function readSecretsProvider(directory: string, stack: string): string | undefined {
+  const file = join(directory, `Pulumi.${stack}.yaml`);
+  return existsSync(file) ? findSecretsProvider(readFileSync(file, "utf8")) : undefined;
+}
+
 const providerOf = (document: ReturnType<typeof parseYamlDocument>): unknown =>
   document.get("secretsprovider") ?? "passphrase";
 

@@ -54,11 +54,13 @@ function countPods(
     : { available: status.availableReplicas, wanted: spec.replicas };
 }
 
+const notDeployed = "not deployed";
+
 /** Returns the state of a workload. Throws if it does not exist, or if pods are missing. */
 function describeWorkload(workload: Workload, items: readonly WorkloadItem[]): string {
   const item = items.find(({ metadata }) => metadata.name === workload.name);
   if (item === undefined) {
-    if (workload.mayBeAbsent === true) return "not deployed";
+    if (workload.mayBeAbsent === true) return notDeployed;
     throw new Error("does not exist; `stackadm up --refresh` creates it again");
   }
   if (item.status.observedGeneration < item.metadata.generation)
@@ -73,7 +75,7 @@ function describeWorkload(workload: Workload, items: readonly WorkloadItem[]): s
 }
 
 /**
- * Checks that each workload has all its pods. Sends one request for each kind and namespace, and
+ * Checks that each workload has all its pods. Leaves out absent workloads that may be absent. Sends one request for each kind and namespace, and
  * repeats it until all pods are available or the time limit has passed.
  */
 export async function checkWorkloads(
@@ -92,7 +94,7 @@ export async function checkWorkloads(
     open.set(key, reading);
     return reading;
   };
-  return Promise.all(
+  const checks = await Promise.all(
     workloads.map((workload) =>
       runCheck("add-on", `${workload.namespace}/${workload.name}`, {
         options: run,
@@ -100,4 +102,5 @@ export async function checkWorkloads(
       }),
     ),
   );
+  return checks.filter(({ answer }) => answer !== notDeployed);
 }

@@ -101,7 +101,10 @@ describe("a program that embeds the cluster service", function () {
         verification.nodes.map(({ name }) => name),
         ["dev-control-plane-0", "dev-general-0"],
       );
-      assert.deepEqual(steps, [asking, fitting, running, verifying, `${verifying}: nodes`]);
+      assert.deepEqual(steps, [
+        ...[asking, fitting, running, verifying, `${verifying}: nodes`],
+        ...["coredns", "kube-proxy"].map((name) => `${verifying}: add-on kube-system/${name}`),
+      ]);
     });
 
     it("can skip the preflight, the kubeconfig file and the verification", async () => {
@@ -137,7 +140,9 @@ describe("a program that embeds the cluster service", function () {
       cluster.ready = false;
       const error = await fails(up({ patience: 1 }), "VERIFY_FAILED");
       assert.ok(error instanceof VerificationFailed);
-      assert.match(error.message, /:\n {2}node dev-general-0: not Ready: no network plugin yet$/);
+      assert.match(error.message, /:\n {2}node dev-general-0: not Ready: no network plugin yet\n/);
+      // This cloud contains no servers.
+      assert.match(error.message, /\n {2}the server of dev-general-0 does not exist any more: `/);
       assert.equal(error.exitCode, 5);
       assert.equal(error.result.verification.nodes.length, 2);
       assert.equal(error.result.kubeconfigPath, embedder.kubeconfig());

@@ -17,9 +17,12 @@ interface Listed {
  * Tests without a row on the page: tests of the lab itself, and of refusals before anything is
  * created.
  */
-const withoutRow = ["all/downloads/mirror", "refusals", "teardown"].map(
-  (name) => `test/lab/${name}.test.ts`,
-);
+const withoutRow = [
+  "all/downloads/mirror",
+  "all/load-balancing/rollout-under-load",
+  "refusals",
+  "teardown",
+].map((name) => `test/lab/${name}.test.ts`);
 
 describe("support rows", function () {
   this.timeout(60_000);

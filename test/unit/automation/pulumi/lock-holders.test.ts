@@ -221,13 +221,16 @@ describe("engine notes", () => {
   });
 
   it("are not written for commands about tags, which take no lock", async () => {
-    const engine = command("pulumi");
+    const engine = join(directory, "pulumi");
+    writeFileSync(engine, "#!/bin/sh\nexec sleep 30\n", { mode: 0o755 });
     const forget = recordStartedEngines(directory);
     for (const [args, count] of [
       [["stack", "tag", "set"], 0],
       [["stack", "init", "tag"], 1],
     ] as const) {
-      await once(spawn(engine, args), "spawn");
+      const child = spawn(engine, args);
+      children.push(child);
+      await once(child, "spawn");
       assert.equal(readEngineNotes(directory).length, count, args.join(" "));
     }
     forget();
