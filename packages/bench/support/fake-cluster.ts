@@ -53,6 +53,13 @@ const nodeOf = (name: string, pool?: string) => ({
 
 const readyPod = { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
 
+/** Workload of an add-on whose pods are all available. */
+const readyWorkload = (name: string) => ({
+  metadata: { name },
+  spec: { replicas: 1 },
+  status: { desiredNumberScheduled: 3, numberAvailable: 3, availableReplicas: 1 },
+});
+
 const base64 = (file: string): string => readFileSync(file).toString("base64");
 
 /** Starts the API of a cluster with three nodes. */
@@ -74,6 +81,14 @@ async function startApi(
   const answers: Readonly<Record<string, object>> = {
     "/api/v1/nodes": { items },
     "/api/v1/namespaces/kube-system/pods/etcd-dev-control-plane-0": readyPod,
+    "/apis/apps/v1/namespaces/kube-system/daemonsets": {
+      items: ["csi-cinder-nodeplugin", "openstack-cloud-controller-manager", "kube-router"].map(
+        readyWorkload,
+      ),
+    },
+    "/apis/apps/v1/namespaces/kube-system/deployments": {
+      items: ["csi-cinder-controllerplugin"].map(readyWorkload),
+    },
   };
   const server = createServer(
     { key: readFileSync(key), cert: readFileSync(cert) },
