@@ -4,7 +4,7 @@ import {
   hasUnlockedPreviews,
   requireNoUpdate,
   shareRunningCheck,
-} from "../pulumi/update-in-progress.js";
+} from "../pulumi/locks/update-in-progress.js";
 import type { StateAccess } from "../pulumi/stack-state.js";
 
 /** Lock of a stack, which an operation holds while it changes the cloud. */

@@ -25,7 +25,7 @@ import {
   type StateAccess,
   type StateExport,
 } from "../pulumi/stack-state.js";
-import { hasUnlockedPreviews, requireNoUpdate } from "../pulumi/update-in-progress.js";
+import { hasUnlockedPreviews, requireNoUpdate } from "../pulumi/locks/update-in-progress.js";
 import { createHeldLock, type HeldLock } from "./held-lock.js";
 import { getAbortFailure } from "../../base/failures/cancellation.js";
 import { UnconfirmedCreates } from "./unconfirmed-creates.js";

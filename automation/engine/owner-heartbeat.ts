@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { listLocks } from "../pulumi/list-locks.js";
-import { isHolderAlive, readEngineNotes } from "../pulumi/lock-holders.js";
+import { listLocks } from "../pulumi/locks/list-locks.js";
+import { isHolderAlive, readEngineNotes } from "../pulumi/locks/lock-holders.js";
 import {
   readOwner,
   readOwnerRecord,
   writeOwnerRecord,
   type OwnerRecord,
-} from "../pulumi/owner-record.js";
+} from "../pulumi/locks/owner-record.js";
 import type { StateAccess } from "../pulumi/stack-state.js";
-import { hasUnlockedPreviews } from "../pulumi/update-in-progress.js";
+import { hasUnlockedPreviews } from "../pulumi/locks/update-in-progress.js";
 import type { ClusterServiceOptions } from "./operation-options.js";
 import type { HeartbeatRequest, OperationRequest } from "./worker-messages.js";
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { z } from "zod";
 import { keepDespiteStop } from "../../base/failures/cancellation.js";
 import { Failure } from "../../base/failures/failure.js";
-import { describeLock, parseLocksFromMessage } from "../pulumi/engine-locks.js";
+import { describeLock, parseLocksFromMessage } from "../pulumi/locks/engine-locks.js";
 import type { DecodedEngineEvent } from "../pulumi/events.js";
 import { explainMessages, explainMessage } from "./engine-errors.js";
 import {

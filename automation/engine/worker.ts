@@ -10,7 +10,7 @@ import {
   type PulumiFn,
 } from "@pulumi/pulumi/automation";
 import { runtime } from "@pulumi/pulumi";
-import { recordStartedEngines } from "../pulumi/lock-holders.js";
+import { recordStartedEngines } from "../pulumi/locks/lock-holders.js";
 import { decodeEvent } from "../pulumi/events.js";
 import { readSecretsProvider } from "../pulumi/workspace.js";
 import { enablePreviewBeforeUpdate, disableOperationResults } from "../pulumi/pulumi-internals.js";

@@ -3,8 +3,8 @@ import { Failure } from "../../base/failures/failure.js";
 import { withLock } from "../../base/file-lock.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { parseBackendDirectory } from "../pulumi/backend.js";
-import { describeLock, removeLock, type StackLock } from "../pulumi/engine-locks.js";
-import { deleteEngineNotes, isHolderDead, readEngineNotes } from "../pulumi/lock-holders.js";
+import { describeLock, removeLock, type StackLock } from "../pulumi/locks/engine-locks.js";
+import { deleteEngineNotes, isHolderDead, readEngineNotes } from "../pulumi/locks/lock-holders.js";
 import { runPulumi } from "../pulumi/stack-state.js";
 
 /** Returns whether the locks are files of a directory. Other locks can only be read by the engine. */

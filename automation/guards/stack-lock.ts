@@ -1,20 +1,20 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { describeLock, isHolderRunning, type StackLock } from "../pulumi/engine-locks.js";
-import { listLocks } from "../pulumi/list-locks.js";
+import { describeLock, isHolderRunning, type StackLock } from "../pulumi/locks/engine-locks.js";
+import { listLocks } from "../pulumi/locks/list-locks.js";
 import {
   hasEngineEnded,
   isOrphanedEngine,
   findAbandonedHolderNote,
   readEngineNotes,
   type EngineNote,
-} from "../pulumi/lock-holders.js";
-import { ownerVariable, readOwner } from "../pulumi/owner-record.js";
+} from "../pulumi/locks/lock-holders.js";
+import { ownerVariable, readOwner } from "../pulumi/locks/owner-record.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import {
   createUpdateInProgressError,
   hasUnlockedPreviews,
   readUpdateInProgress,
-} from "../pulumi/update-in-progress.js";
+} from "../pulumi/locks/update-in-progress.js";
 import type { OperationFacts, OperationStep } from "../steps/step.js";
 import { readState } from "../pulumi/stack-state.js";
 import {

@@ -2,10 +2,14 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { StackOperation } from "../engine/operation-context.js";
-import { describeLock, type StackLock } from "../pulumi/engine-locks.js";
-import { listLocks } from "../pulumi/list-locks.js";
-import { isHolderAlive, readEngineNotes } from "../pulumi/lock-holders.js";
-import { readOwnerRecord, writeOwnerRecord, type OwnerRecord } from "../pulumi/owner-record.js";
+import { describeLock, type StackLock } from "../pulumi/locks/engine-locks.js";
+import { listLocks } from "../pulumi/locks/list-locks.js";
+import { isHolderAlive, readEngineNotes } from "../pulumi/locks/lock-holders.js";
+import {
+  readOwnerRecord,
+  writeOwnerRecord,
+  type OwnerRecord,
+} from "../pulumi/locks/owner-record.js";
 import {
   createLockedError,
   isHolderProvenDead,

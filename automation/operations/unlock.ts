@@ -1,4 +1,4 @@
-import { describeLock } from "../pulumi/engine-locks.js";
+import { describeLock } from "../pulumi/locks/engine-locks.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
 import {
   readLockedState,

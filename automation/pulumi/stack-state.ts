@@ -6,7 +6,7 @@ import { Failure, recogniseError } from "../../base/failures/failure.js";
 import { run } from "../../base/run-command.js";
 import { backendVariable, disableStateAttributes } from "./backend.js";
 import { findIdentityAndComponent } from "./identity-notes.js";
-import { recordEngine } from "./lock-holders.js";
+import { recordEngine } from "./locks/lock-holders.js";
 import { deleteEmptyAttributes, lockedStackPattern } from "./pulumi-internals.js";
 import { findCreatedIds, findRetainedIds } from "./retained-objects.js";
 import type { StackWorkspace } from "./workspace.js";

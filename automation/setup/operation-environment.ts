@@ -8,7 +8,7 @@ import { silentProgress, type Progress } from "../../base/progress.js";
 import { createRedactor, redactError } from "../../base/terminal/redact-secrets.js";
 import { backendVariable, requireBackendUrl } from "../pulumi/backend.js";
 import { getGrpcVariables } from "../pulumi/engine-environment.js";
-import { readOwner } from "../pulumi/owner-record.js";
+import { readOwner } from "../pulumi/locks/owner-record.js";
 import { ensureCommands } from "../../base/host-packages.js";
 import { preparePassphraseEnvironment } from "./passphrase-variable.js";
 import { ensureAgent, createNewKeyReporter, type SshAgent } from "./ssh-agent.js";

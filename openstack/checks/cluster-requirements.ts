@@ -63,7 +63,7 @@ export interface NeutronExtension {
   readonly aliases: readonly [string, ...string[]];
   /** Path of the setting, and what needs the extension. */
   readonly reason: string;
-  /** What to write, or what to ask the cloud's operator for. */
+  /** Setting to write instead, or the request to the cloud's operator. */
   readonly instead: string;
 }
 

@@ -132,7 +132,7 @@ const repair: PromiseSection = {
     ),
     promise(
       "A lock is removed only if its holder is certainly dead, or was shown and confirmed, or stopped its heartbeats and has the same owner.",
-      ...["commands/automation/guards/stack-lock", "unit/automation/pulumi/lock-holders"],
+      ...["commands/automation/guards/stack-lock", "unit/automation/pulumi/locks/lock-holders"],
     ),
     promise(
       "A job on a lost runner is continued by the next job of the same owner, and of no other.",

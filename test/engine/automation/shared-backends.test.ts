@@ -9,7 +9,7 @@ import {
 } from "../../support/engine/listening-service.js";
 import { StackOperation } from "../../../automation/engine/operation-context.js";
 import { takeOverStack } from "../../../automation/guards/take-over-stack.js";
-import { readOwnerRecord } from "../../../automation/pulumi/owner-record.js";
+import { readOwnerRecord } from "../../../automation/pulumi/locks/owner-record.js";
 import { readState } from "../../../automation/pulumi/stack-state.js";
 import { workersOf } from "../../lab/support/faults/engine.js";
 import { PostgresServer } from "../support/postgres-server.js";

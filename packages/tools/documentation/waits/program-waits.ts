@@ -8,7 +8,7 @@ export interface ProgramWait {
   /** Texts of the lines that wait. */
   readonly code: readonly string[];
   readonly limit: string;
-  /** What happens at the end of the time. */
+  /** Effect of the end of the time. */
   readonly end: string;
 }
 
@@ -313,7 +313,7 @@ export const noWaits: readonly {
     reason: "marks the own lock as alive until the work ends",
   },
   {
-    file: "automation/pulumi/lock-holders.ts",
+    file: "automation/pulumi/locks/lock-holders.ts",
     code: "const beat = setInterval(",
     reason: "marks the own note as alive until the engine ends",
   },

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { heartbeatLimits } from "../../../../automation/engine/owner-heartbeat.js";
 import { runOperation } from "../../../../automation/engine/run-engine.js";
 import type { OperationRequest } from "../../../../automation/engine/worker-messages.js";
-import type { OwnerRecord } from "../../../../automation/pulumi/owner-record.js";
+import type { OwnerRecord } from "../../../../automation/pulumi/locks/owner-record.js";
 import { until } from "../../../engine/support/until.js";
 import { Engine, networkType, stepEvent } from "../../../support/engine/fake-engine.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import type { ListeningService } from "../../../support/engine/listening-service.js";
-import { recordEngine } from "../../../../automation/pulumi/lock-holders.js";
+import { recordEngine } from "../../../../automation/pulumi/locks/lock-holders.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 import type { Engine } from "../../../support/engine/fake-engine.js";
 

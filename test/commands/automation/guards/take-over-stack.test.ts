@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { StackOperation } from "../../../../automation/engine/operation-context.js";
 import type { OperationEventListener } from "../../../../automation/engine/operation-events.js";
 import { takeOverStack } from "../../../../automation/guards/take-over-stack.js";
-import { recordEngine } from "../../../../automation/pulumi/lock-holders.js";
-import type { OwnerRecord } from "../../../../automation/pulumi/owner-record.js";
+import { recordEngine } from "../../../../automation/pulumi/locks/lock-holders.js";
+import type { OwnerRecord } from "../../../../automation/pulumi/locks/owner-record.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 
 const tag = "stackadm:heartbeat";

@@ -6,7 +6,7 @@ import {
   OwnerHeartbeat,
 } from "../../../../automation/engine/owner-heartbeat.js";
 import { takeOverLimits } from "../../../../automation/guards/take-over-stack.js";
-import type { OwnerRecord } from "../../../../automation/pulumi/owner-record.js";
+import type { OwnerRecord } from "../../../../automation/pulumi/locks/owner-record.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
 const short = { interval: 20, retry: 5, lease: 400 };

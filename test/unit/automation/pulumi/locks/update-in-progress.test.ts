@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findUpdateInProgress } from "../../../../automation/pulumi/update-in-progress.js";
+import { findUpdateInProgress } from "../../../../../automation/pulumi/locks/update-in-progress.js";
 
 describe("findUpdateInProgress", () => {
   const find = (...stacks: readonly object[]): boolean | undefined =>

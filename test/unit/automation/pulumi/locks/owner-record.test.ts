@@ -3,9 +3,9 @@ import {
   readOwner,
   readOwnerRecord,
   writeOwnerRecord,
-} from "../../../../automation/pulumi/owner-record.js";
-import { Failure } from "../../../../base/failures/failure.js";
-import { Engine } from "../../../support/engine/fake-engine.js";
+} from "../../../../../automation/pulumi/locks/owner-record.js";
+import { Failure } from "../../../../../base/failures/failure.js";
+import { Engine } from "../../../../support/engine/fake-engine.js";
 
 describe("readOwner", () => {
   it("returns the name, and undefined if the variable is missing or empty", () => {

@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import { basename } from "node:path";
 import { z } from "zod";
-import { readProcessName } from "../../base/process-identity.js";
-import { deleteLockFile, readLockFiles } from "./pulumi-internals.js";
+import { readProcessName } from "../../../base/process-identity.js";
+import { deleteLockFile, readLockFiles } from "../pulumi-internals.js";
 
 /** Process that holds a stack's lock, according to the lock's content. */
 export interface LockHolder {

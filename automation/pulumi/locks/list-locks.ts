@@ -1,6 +1,6 @@
-import { parseBackendDirectory } from "./backend.js";
+import { parseBackendDirectory } from "../backend.js";
 import { parseLocksFromMessage, readStackLocks, type StackLock } from "./engine-locks.js";
-import { runPulumi, type StateAccess } from "./stack-state.js";
+import { runPulumi, type StateAccess } from "../stack-state.js";
 import { hasUnlockedPreviews, readUpdateInProgress } from "./update-in-progress.js";
 
 /**

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { LockHolder } from "../../../../automation/pulumi/engine-locks.js";
+import type { LockHolder } from "../../../../../automation/pulumi/locks/engine-locks.js";
 import {
   deleteEngineNotes,
   hasEngineEnded,
@@ -22,13 +22,13 @@ import {
   isHolderAlive,
   isHolderDead,
   type EngineNote,
-} from "../../../../automation/pulumi/lock-holders.js";
+} from "../../../../../automation/pulumi/locks/lock-holders.js";
 import {
   readPidScope,
   readProcessName,
   type ObservationPlace,
-} from "../../../../base/process-identity.js";
-import { runPulumi } from "../../../../automation/pulumi/stack-state.js";
+} from "../../../../../base/process-identity.js";
+import { runPulumi } from "../../../../../automation/pulumi/stack-state.js";
 
 describe("engine notes", () => {
   let directory: string;

@@ -12,9 +12,9 @@ import {
   removeLock,
   readStackLocks,
   type StackLock,
-} from "../../../../automation/pulumi/engine-locks.js";
-import { readProcessName } from "../../../../base/process-identity.js";
-import { parseBackendDirectory } from "../../../../automation/pulumi/backend.js";
+} from "../../../../../automation/pulumi/locks/engine-locks.js";
+import { readProcessName } from "../../../../../base/process-identity.js";
+import { parseBackendDirectory } from "../../../../../automation/pulumi/backend.js";
 
 describe("stack locks", () => {
   let root: string;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { Failure } from "../../base/failures/failure.js";
-import { runPulumi, type StateAccess } from "./stack-state.js";
+import { Failure } from "../../../base/failures/failure.js";
+import { runPulumi, type StateAccess } from "../stack-state.js";
 
 /*
  * Pulumi Cloud, and services with the same API, let a preview run while an update runs. So no

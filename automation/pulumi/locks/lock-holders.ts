@@ -4,19 +4,19 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
-import { replacePrivateFile } from "../../base/atomic-files.js";
+import { replacePrivateFile } from "../../../base/atomic-files.js";
 import {
   isMissingFileError,
   isInvalidFormatError,
   isSystemError,
-} from "../../base/failures/expected-errors.js";
+} from "../../../base/failures/expected-errors.js";
 import {
   checkProcess,
   readProcessIdentity,
   referTo,
   type ObservationPlace,
   type ProcessReference,
-} from "../../base/process-identity.js";
+} from "../../../base/process-identity.js";
 import type { LockHolder } from "./engine-locks.js";
 
 /*

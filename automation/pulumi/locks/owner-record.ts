@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isInvalidFormatError } from "../../base/failures/expected-errors.js";
-import { Failure } from "../../base/failures/failure.js";
-import { runPulumi, type StateAccess } from "./stack-state.js";
+import { isInvalidFormatError } from "../../../base/failures/expected-errors.js";
+import { Failure } from "../../../base/failures/failure.js";
+import { runPulumi, type StateAccess } from "../stack-state.js";
 
 /*
  * Record of an operation that has an owner. A tag of the stack contains the record. All backends
