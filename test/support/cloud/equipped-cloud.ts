@@ -5,7 +5,7 @@ import type {
   VolumeRequirement,
 } from "../../../openstack/checks/cluster-requirements.js";
 import { runPreflightChecks } from "../../../openstack/checks/preflight-checks.js";
-import { emptyProject, fakeProject, type FakeCloud } from "./fake-openstack.js";
+import { emptyProject, fakeProject, startFakeCloud, type FakeCloud } from "./fake-openstack.js";
 
 const pathsOf = (group: string): MachineRequirement["paths"] => ({
   group,
@@ -180,6 +180,17 @@ export function limits(cloud: FakeCloud, changes: Readonly<Record<string, number
     ...changes,
   };
   cloud.on("GET /compute/limits", { body: { limits: { absolute } } });
+}
+
+/** Starts a cloud with everything in `needs` before each test, and stops it after the test. */
+export function useEquippedCloud(use: (cloud: FakeCloud) => void): void {
+  let cloud: FakeCloud;
+  beforeEach(async () => {
+    cloud = await startFakeCloud();
+    wellEquipped(cloud);
+    use(cloud);
+  });
+  afterEach(() => cloud.close());
 }
 
 /** Returns Nova's servers of the machines, with the IDs 0, 1 and so on. */

@@ -2,19 +2,18 @@ import assert from "node:assert/strict";
 import { getClusterRequirements } from "../../../../components/cloud-requirements.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import type { ClusterRequirements } from "../../../../openstack/checks/cluster-requirements.js";
-import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
+import type { FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import { smallest, specOf } from "../../../support/config/spec.js";
-import { findingsOf, image, machine, wellEquipped } from "../../../support/cloud/equipped-cloud.js";
+import {
+  findingsOf,
+  image,
+  machine,
+  useEquippedCloud,
+} from "../../../support/cloud/equipped-cloud.js";
 
 describe("warnings about the first boot", () => {
   let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    wellEquipped(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
+  useEquippedCloud((started) => (cloud = started));
   const ask = (changes: Partial<ClusterRequirements> = {}): Promise<string[]> =>
     findingsOf(cloud, changes);
 

@@ -11,25 +11,15 @@ import {
   needs,
   rootVolume,
   serversOf,
-  wellEquipped,
+  useEquippedCloud,
 } from "../../../support/cloud/equipped-cloud.js";
-import {
-  fakeProject,
-  startFakeCloud,
-  type FakeCloud,
-} from "../../../support/cloud/fake-openstack.js";
+import { fakeProject, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 
 const advice = "ask for a larger quota or delete unused objects";
 
 describe("quotas that only new objects need", () => {
   let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    wellEquipped(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
+  useEquippedCloud((started) => (cloud = started));
   const ask = (changes: Partial<ClusterRequirements>, owned: readonly string[] = []) =>
     findingsOf(cloud, changes, owned);
   /** Returns the requests whose paths match the pattern. */

@@ -9,25 +9,15 @@ import {
   machine,
   rootVolume,
   serversOf,
-  wellEquipped,
+  useEquippedCloud,
 } from "../../../support/cloud/equipped-cloud.js";
-import {
-  fakeProject,
-  startFakeCloud,
-  type FakeCloud,
-} from "../../../support/cloud/fake-openstack.js";
+import { fakeProject, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
 
 const kept = "; the machines that exist keep running, but none can be replaced";
 
 describe("checks of machines", () => {
   let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    wellEquipped(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
+  useEquippedCloud((started) => (cloud = started));
   const offer = (...more: readonly ReturnType<typeof flavor>[]): void => {
     cloud.on("GET /compute/flavors/detail", { body: { flavors: [...flavors, ...more] } });
   };

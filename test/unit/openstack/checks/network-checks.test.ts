@@ -5,19 +5,13 @@ import {
   machine,
   needs,
   serversOf,
-  wellEquipped,
+  useEquippedCloud,
 } from "../../../support/cloud/equipped-cloud.js";
-import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
+import type { FakeCloud } from "../../../support/cloud/fake-openstack.js";
 
 describe("checks of Neutron's features", () => {
   let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    wellEquipped(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
+  useEquippedCloud((started) => (cloud = started));
   const ask = (changes: Partial<ClusterRequirements>, owned: readonly string[] = []) =>
     findingsOf(cloud, changes, owned);
   /** Returns the requests whose paths match the pattern. */

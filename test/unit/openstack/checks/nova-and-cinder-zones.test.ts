@@ -1,23 +1,17 @@
 import assert from "node:assert/strict";
 import type { ClusterRequirements } from "../../../../openstack/checks/cluster-requirements.js";
-import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
+import type { FakeCloud } from "../../../support/cloud/fake-openstack.js";
 import {
   findingsOf,
   machine,
   rootVolume,
   serversOf,
-  wellEquipped,
+  useEquippedCloud,
 } from "../../../support/cloud/equipped-cloud.js";
 
 describe("zone checks", () => {
   let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    wellEquipped(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
+  useEquippedCloud((started) => (cloud = started));
   const ask = (changes: Partial<ClusterRequirements> = {}, owned: readonly string[] = []) =>
     findingsOf(cloud, changes, owned);
 

@@ -1,17 +1,11 @@
 import assert from "node:assert/strict";
 import type { ClusterRequirements } from "../../../../openstack/checks/cluster-requirements.js";
-import { startFakeCloud, type FakeCloud } from "../../../support/cloud/fake-openstack.js";
-import { findingsOf, needs, wellEquipped } from "../../../support/cloud/equipped-cloud.js";
+import type { FakeCloud } from "../../../support/cloud/fake-openstack.js";
+import { findingsOf, needs, useEquippedCloud } from "../../../support/cloud/equipped-cloud.js";
 
 describe("Octavia checks", () => {
   let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    wellEquipped(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
+  useEquippedCloud((started) => (cloud = started));
   const ask = (changes: Partial<ClusterRequirements> = {}, owned: readonly string[] = []) =>
     findingsOf(cloud, changes, owned);
 

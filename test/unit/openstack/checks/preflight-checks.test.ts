@@ -18,6 +18,7 @@ import {
   needs,
   rootVolume,
   serversOf,
+  useEquippedCloud,
   wellEquipped,
 } from "../../../support/cloud/equipped-cloud.js";
 
@@ -26,13 +27,7 @@ const [one, other] = [id(1), id(2)];
 
 describe("preflight checks", () => {
   let cloud: FakeCloud;
-  beforeEach(async () => {
-    cloud = await startFakeCloud();
-    wellEquipped(cloud);
-  });
-  afterEach(async () => {
-    await cloud.close();
-  });
+  useEquippedCloud((started) => (cloud = started));
   const ask = (changes: Partial<ClusterRequirements> = {}, owned: readonly string[] = []) =>
     findingsOf(cloud, changes, owned);
 
