@@ -87,11 +87,13 @@ describe("engine notes", () => {
     children.push(parent);
     const [line] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(line.toString());
+    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+    // The shell itself would still read the exit code.
+    while (readProcessName(parent.pid ?? 0) !== "sleep") await pause();
     recordEngine(directory, pid);
     assert.equal(isHolderDead(readEngineNotes(directory), holder(pid)), false);
     process.kill(pid, "SIGKILL");
-    while (!readFileSync(`/proc/${pid.toString()}/stat`, "utf8").includes(") Z "))
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    while (!readFileSync(`/proc/${pid.toString()}/stat`, "utf8").includes(") Z ")) await pause();
     assert.equal(isHolderDead(readEngineNotes(directory), holder(pid)), true);
     assert.equal(readProcessName(pid), undefined);
   }).timeout(20_000);
