@@ -1,5 +1,9 @@
+import { join } from "node:path";
 import type { CommandSession } from "../../base/terminal/session.js";
 import { ensureCommands } from "../../base/host-packages.js";
+import { getPackageRoot } from "../../base/paths.js";
+import { withStep } from "../../base/progress.js";
+import { run } from "../../base/run-command.js";
 import { runTogether } from "../../base/run-together.js";
 import { Failure } from "../../base/failures/failure.js";
 import { evidenceVariable } from "./evidence/record.js";
@@ -67,6 +71,15 @@ async function prepareEmulated(session: CommandSession): Promise<EnvironmentVari
   return { ...environment, [evidenceVariable]: "1" };
 }
 
+/** Builds the site of the documentation. Fails if a link or an anchor is dead. */
+async function prepareSite({ progress, signal }: CommandSession): Promise<EnvironmentVariables> {
+  const program = join(getPackageRoot(), "packages", "site", "site.ts");
+  await withStep(progress, "Build the site", 60, () =>
+    run(process.execPath, ["--import", "tsx", program], { signal }),
+  );
+  return {};
+}
+
 /**
  * Returns the `prepare` function of a tier that needs only commands. `commands` maps a command to
  * its Debian package.
@@ -109,6 +122,7 @@ export const tiers: readonly Tier[] = [
       genisoimage: "genisoimage",
     }),
   },
+  { name: "site", expected: 10, prepare: prepareSite },
   { name: "engine", expected: 300, prepare: prepareToolchain },
   { name: "examples", expected: 500, prepare: prepareLab },
   { name: "emulated", expected: 5400, prepare: prepareEmulated },
