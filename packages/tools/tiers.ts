@@ -123,7 +123,7 @@ export const tiers: readonly Tier[] = [
     }),
   },
   { name: "site", expected: 10, prepare: prepareSite },
-  { name: "engine", expected: 300, prepare: prepareToolchain },
+  { name: "engine", expected: 700, jobs: 2, prepare: prepareToolchain },
   { name: "examples", expected: 500, prepare: prepareLab },
   { name: "emulated", expected: 5400, prepare: prepareEmulated },
   // This tier must be the last, because its last file stops the lab.
