@@ -88,7 +88,7 @@ export class WorkerPool extends NodeGroup {
    * IDs.
    */
   addToTurn({ plan, join }: JoinedMachine, ids: readonly pulumi.Output<string>[]): void {
-    const done = pulumi.all([join.id, pulumi.all(ids)]).apply(([id]) => id);
+    const done = pulumi.all([join.id, pulumi.all([...ids])]).apply(([id]) => id);
     this.#turns.setDoneOutput(plan.name, done);
   }
 
