@@ -202,8 +202,8 @@ export class IngressLoadBalancer extends FloatingIpComponent {
         },
         // Creates the member after the machine has joined, because Octavia sends connections to a
         // new member until the health monitor has failed. Deletes the member before the machine is
-        // drained, also if the server is replaced and keeps its address. Otherwise the load balancer
-        // would send connections to a machine without a Traefik pod, until the monitor notices.
+        // drained if the machine is removed. If the server is replaced, the engine deletes member
+        // and script in any order, both before the server.
         {
           dependsOn: [last, join, ...(leave ? [leave] : [])],
           replaceWith: [machine.server],

@@ -108,7 +108,7 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     );
   });
 
-  it("removes a machine's members before the machine is drained, also if its server is replaced", async () => {
+  it("removes a machine's members before the machine is drained, or together with a replaced server", async () => {
     const { rows } = await build({ ingress: edge });
     for (const position of ["0", "1"]) {
       const leave = rows.filter(({ name }) => name.endsWith(`edge-${position}-leave`));
