@@ -295,13 +295,14 @@ export class Cluster extends Component {
     const { ingress } = spec;
     if (ingress?.kind !== "workers") return undefined;
     const { outside, subnetId, routerAddresses } = network;
-    const machines = pools.flatMap((pool) =>
-      pool.members
-        .filter(({ plan: { pool: name } }) => name === ingress.pool)
-        .map((member) => ({ ...member, leave: pool.findLeaveScript(member) })),
-    );
+    const pool = pools.find(({ members: [first] }) => first?.plan.pool === ingress.pool);
+    const machines = pool?.listJoinedMachines() ?? [];
     const given = { ...outside, name: plan.ingressName, spec, ingress, operator, machines };
-    return this.make(IngressLoadBalancer, "ingress", { ...given, subnetId, routerAddresses }, opts);
+    const args = { ...given, subnetId, routerAddresses };
+    const balancer = this.make(IngressLoadBalancer, "ingress", args, opts);
+    for (const machine of machines)
+      pool?.addToTurn(machine, balancer.memberIds.get(machine.plan.name) ?? []);
+    return balancer;
   }
 
   private machineSettings(ground: Infrastructure): CommonMachineSettings {

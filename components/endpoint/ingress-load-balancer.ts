@@ -24,15 +24,16 @@ import { ingressPorts, type IngressPort } from "../config/load-balancing/ingress
 /** Returns the CIDR that contains only this address. */
 const hostRange = ({ ipAddress = "" }: RouterAddress): string => `${ipAddress}/32`;
 
-interface PartOptions extends Pick<
-  pulumi.CustomResourceOptions,
-  "replaceWith" | "deleteBeforeReplace"
-> {
-  readonly dependsOn?: readonly pulumi.Resource[];
+/** Port of the load balancer with the pool that the port forwards to. */
+interface OpenedPort {
+  readonly entrance: IngressPort;
+  readonly poolId: pulumi.Output<string>;
 }
 
 /** Machine of the worker pool, as a member of the load balancer. */
 export interface IngressMachine extends Pick<MachineGroupMember, "plan" | "machine"> {
+  /** Script that joins the machine to the cluster. */
+  readonly join: pulumi.Resource;
   /** Script that drains the machine before its server is deleted. */
   readonly leave: pulumi.Resource | undefined;
 }
@@ -71,16 +72,18 @@ export interface IngressLoadBalancerArgs extends ExternalConnection {
 
 /**
  * Octavia load balancer in front of the ingress controller's node ports. Octavia locks the load
- * balancer during each change, so the parts are created one after another. A machine without a
+ * balancer during each change, so the parts are created one after another. Only the members of
+ * different machines do not wait for each other: if machines are replaced one after another, the
+ * members of a machine must exist again before the next machine is replaced. A machine without a
  * Traefik pod does not answer the health monitor and therefore gets no connections.
  */
 export class IngressLoadBalancer extends FloatingIpComponent {
   static readonly type = "stackadm:ingress:IngressBalancer";
   /** Address for clients: the floating IP, or else the address in the machines' network. */
   readonly address: pulumi.Output<string>;
+  /** IDs of the members of each machine, by the name of the machine. */
+  readonly memberIds: ReadonlyMap<string, readonly pulumi.Output<string>[]>;
   readonly #args: IngressLoadBalancerArgs;
-  /** Part of the load balancer that was created last. */
-  #last: pulumi.Resource;
 
   constructor(name: string, args: IngressLoadBalancerArgs, opts?: pulumi.ComponentResourceOptions) {
     super(IngressLoadBalancer.type, name, opts);
@@ -99,8 +102,15 @@ export class IngressLoadBalancer extends FloatingIpComponent {
       },
       getLoadBalancerOptions(mark, args.name, operator),
     );
-    this.#last = balancer;
-    for (const entrance of ingressPorts) this.open(entrance, balancer.id);
+    let last: pulumi.Resource = balancer;
+    const ports = ingressPorts.map((entrance): OpenedPort => {
+      const opened = this.open(entrance, balancer, last);
+      last = opened.last;
+      return { entrance, poolId: opened.poolId };
+    });
+    this.memberIds = new Map(
+      args.machines.map((machine) => [machine.plan.name, this.addMembers(machine, ports, last)]),
+    );
     this.address = ingress.public ? this.floatingIp(balancer.vipPortId) : balancer.vipAddress;
     this.registerOutputs({ address: this.address });
   }
@@ -122,70 +132,87 @@ export class IngressLoadBalancer extends FloatingIpComponent {
       .apply((all = []) => normalizeListenerRanges([...clients, ...all.map(hostRange)]));
   }
 
-  private open(entrance: IngressPort, loadbalancerId: pulumi.Input<string>): void {
-    const { name, port, nodePort } = entrance;
-    const { mark, machines, subnetId } = this.#args;
+  /**
+   * Creates the listener, the pool and the monitor of a port after `before`. Returns the part that
+   * is created last.
+   */
+  private open(
+    { name, port }: IngressPort,
+    { id: loadbalancerId }: openstack.loadbalancer.LoadBalancer,
+    before: pulumi.Resource,
+  ): { readonly poolId: pulumi.Output<string>; readonly last: pulumi.Resource } {
+    const { mark } = this.#args;
     const ovn = isOvnProvider(this.#provider);
     const called = getIngressPortObjectName(this.#args.name, name);
     const protocol = "TCP";
-    const listener = this.part(openstack.loadbalancer.Listener, `listener-${name}`, {
-      name: called,
-      loadbalancerId,
-      protocol,
-      protocolPort: port,
-      tags: getClusterTagsOutput(mark),
-      // OVN load balancers keep the clients' addresses, so the security groups of the machines
-      // filter the clients. `allowedCidrs` is therefore not needed.
-      ...(!ovn && { allowedCidrs: this.allowed() }),
-    });
-    const pool = this.part(openstack.loadbalancer.Pool, `pool-${name}`, {
-      name: called,
-      listenerId: listener.id,
-      protocol,
-      lbMethod: ovn ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS",
-    });
-    this.part(openstack.loadbalancer.Monitor, `monitor-${name}`, {
-      name: called,
-      poolId: pool.id,
-      type: protocol,
-      ...healthMonitorOptions,
-    });
-    for (const { plan, machine, leave } of machines)
-      this.part(
+    const customTimeouts = loadBalancerTimeouts;
+    const listener = this.make(
+      openstack.loadbalancer.Listener,
+      `listener-${name}`,
+      {
+        name: called,
+        loadbalancerId,
+        protocol,
+        protocolPort: port,
+        tags: getClusterTagsOutput(mark),
+        // OVN load balancers keep the clients' addresses, so the security groups of the machines
+        // filter the clients. `allowedCidrs` is therefore not needed.
+        ...(!ovn && { allowedCidrs: this.allowed() }),
+      },
+      { dependsOn: [before], customTimeouts },
+    );
+    const pool = this.make(
+      openstack.loadbalancer.Pool,
+      `pool-${name}`,
+      {
+        name: called,
+        listenerId: listener.id,
+        protocol,
+        lbMethod: ovn ? "SOURCE_IP_PORT" : "LEAST_CONNECTIONS",
+      },
+      { dependsOn: [listener], customTimeouts },
+    );
+    const monitor = this.make(
+      openstack.loadbalancer.Monitor,
+      `monitor-${name}`,
+      { name: called, poolId: pool.id, type: protocol, ...healthMonitorOptions },
+      { dependsOn: [pool], customTimeouts },
+    );
+    return { poolId: pool.id, last: monitor };
+  }
+
+  /** Adds the machine to the pool of each port after `before`. Returns the IDs of the members. */
+  private addMembers(
+    { plan, machine, join, leave }: IngressMachine,
+    ports: readonly OpenedPort[],
+    before: pulumi.Resource,
+  ): readonly pulumi.Output<string>[] {
+    const { subnetId } = this.#args;
+    let last = before;
+    return ports.map(({ entrance: { name, nodePort }, poolId }) => {
+      const member = this.make(
         openstack.loadbalancer.Member,
         `member-${name}-${String(plan.position)}`,
         {
           name: plan.name,
-          poolId: pool.id,
+          poolId,
           subnetId,
           address: machine.address,
           protocolPort: nodePort,
         },
-        // Deletes the member before the machine is drained, also if the server is replaced and
-        // keeps its address. Otherwise the load balancer would send connections to a machine
-        // without a Traefik pod, until the health monitor notices.
+        // Creates the member after the machine has joined, because Octavia sends connections to a
+        // new member until the health monitor has failed. Deletes the member before the machine is
+        // drained if the machine is removed. If the server is replaced, the engine deletes member
+        // and script in any order, both before the server.
         {
-          ...(leave && { dependsOn: [leave] }),
+          dependsOn: [last, join, ...(leave ? [leave] : [])],
           replaceWith: [machine.server],
           deleteBeforeReplace: true,
+          customTimeouts: loadBalancerTimeouts,
         },
       );
-  }
-
-  private part<Made extends pulumi.Resource, Args>(
-    constructor: new (name: string, args: Args, opts?: pulumi.CustomResourceOptions) => Made,
-    role: string,
-    args: Args,
-    { dependsOn = [], ...opts }: PartOptions = {},
-  ): Made {
-    // Octavia accepts only one change of a load balancer at a time, so each part depends on the
-    // last part.
-    const resource = this.make(constructor, role, args, {
-      ...opts,
-      dependsOn: [this.#last, ...dependsOn],
-      customTimeouts: loadBalancerTimeouts,
+      last = member;
+      return member.id;
     });
-    this.#last = resource;
-    return resource;
   }
 }

@@ -29,6 +29,14 @@ export interface JoinWorkersArgs {
   readonly facts: KubeadmInitResult;
 }
 
+/** Machine of a pool with its scripts. */
+export interface JoinedMachine extends MachineGroupMember {
+  /** Script that joins the machine to the cluster. */
+  readonly join: RemoteScript;
+  /** Script that drains the machine before its server is deleted. */
+  readonly leave: RemoteScript | undefined;
+}
+
 /**
  * Pool of workers with the same settings. The workers are created and joined in parallel, but
  * replaced one at a time.
@@ -36,6 +44,8 @@ export interface JoinWorkersArgs {
 export class WorkerPool extends NodeGroup {
   static readonly type = "stackadm:kubeadm:WorkerPool";
   readonly #turns: Rollout;
+  /** Scripts that join the machines to the cluster, by the name of the machine. */
+  readonly #joinScripts = new Map<string, RemoteScript>();
 
   constructor(name: string, args: RolloutGroupArgs, opts?: pulumi.ComponentResourceOptions) {
     const { turns, machines } = args;
@@ -59,9 +69,27 @@ export class WorkerPool extends NodeGroup {
       const { access, controlPlane, spec } = args;
       const leave = this.leave(member, { spec, survivor: controlPlane.first, access });
       const join = this.member(member, args, leave);
+      this.#joinScripts.set(member.plan.name, join);
       this.#turns.setDoneOutput(member.plan.name, join.id);
       return join;
     });
+  }
+
+  /** Returns the machines of the pool with the scripts that `join` has created. */
+  listJoinedMachines(): JoinedMachine[] {
+    return this.members.flatMap((member) => {
+      const join = this.#joinScripts.get(member.plan.name);
+      return join ? [{ ...member, join, leave: this.findLeaveScript(member) }] : [];
+    });
+  }
+
+  /**
+   * Makes the machines after this machine in the rollout wait also for the resources with these
+   * IDs.
+   */
+  addToTurn({ plan, join }: JoinedMachine, ids: readonly pulumi.Output<string>[]): void {
+    const done = pulumi.all([join.id, pulumi.all([...ids])]).apply(([id]) => id);
+    this.#turns.setDoneOutput(plan.name, done);
   }
 
   private member(

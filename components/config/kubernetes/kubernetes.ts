@@ -73,7 +73,7 @@ export const kubernetesSchema = strictObject({
     .meta(
       doc(
         "restarts kubelet",
-        "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's. `maxPods` is at most the number of addresses in a node's share of `network.pods`: 253 with the default share, a /24. Its default is 110, or less if the share has fewer addresses. `cgroupDriver`, `clusterDNS`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster exists: a change is refused.",
+        "Fields merged into KubeletConfiguration. `cgroupDriver` also sets containerd's. `maxPods` is at most the number of addresses in a node's share of `network.pods`: 253 with the default share, a /24. Its default is 110, or less if the share has fewer addresses. It is at least 15, the pods of a control plane. `cgroupDriver`, `clusterDNS`, `cpuManagerPolicy` and `memoryManagerPolicy` cannot change while the cluster exists: a change is refused.",
       ),
     ),
   kubeProxy: componentFieldsSchema("KubeProxyConfiguration", kubeProxyDecisions)

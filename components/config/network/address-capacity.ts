@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import { getPrefixLength } from "../../../base/ip-addresses.js";
+import { leastPods } from "../kubernetes/flags/kubelet.js";
 import { getPodNetworkTraits, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
 
 interface Written {
@@ -121,8 +122,9 @@ const reservedInShare = 3;
 const usualMaxPods = 110;
 
 /**
- * Returns the largest number of pods for which each node has addresses. Returns undefined if the
- * pod network allocates addresses itself.
+ * Returns the largest number of pods for which each node has addresses, and at least the number of
+ * pods of a control plane, of which most have the address of the node. Returns undefined if the pod
+ * network allocates addresses itself.
  */
 function getMostPods(of: Pick<Written, "network" | "podNetwork" | "kubernetes">) {
   if (getPodNetworkTraits(of.podNetwork).assignsPodRanges === true) return undefined;
@@ -130,7 +132,7 @@ function getMostPods(of: Pick<Written, "network" | "podNetwork" | "kubernetes">)
     ? ["pods", "ipv6.pods"]
     : ["pods"];
   const rooms = used.map((family) => 2 ** (families[family].bits - sharesOf(of, family).share));
-  return Math.min(...rooms) - reservedInShare;
+  return Math.max(Math.min(...rooms) - reservedInShare, leastPods);
 }
 
 /**

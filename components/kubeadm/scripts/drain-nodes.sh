@@ -10,10 +10,15 @@ run_kubectl() { timeout "$((60 * factor))" kubectl "$@"; }
 # kubectl's output to the file REPORT. Every 30 s, reports what blocks the drain. Never deletes pods
 # without a controller.
 drain_node() {
-  local child
+  local child code
   timeout "$((660 * factor))" kubectl drain "$1" --ignore-daemonsets --delete-emptydir-data --timeout="$((600 * factor))s" "${@:3}" >"$2" 2>&1 &
   child=$!
-  until timeout 30 tail --pid "$child" --sleep-interval 0.3 --follow /dev/null; do
+  # Only the code 124 means that 30 s have passed.
+  while
+    code=0
+    timeout 30 tail --pid "$child" --sleep-interval 0.3 --follow /dev/null || code=$?
+    ((code == 124))
+  do
     report_drain "$1: the drain waits: $(print_blockers "$2")"
   done
   wait "$child"

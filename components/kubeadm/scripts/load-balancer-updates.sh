@@ -5,11 +5,14 @@
 
 # Label of a node that is no member of the load balancers of Services.
 readonly excluded=node.kubernetes.io/exclude-from-external-load-balancers
+# Value of this label on a node that joins (programs/issue-join-credentials.sh).
+readonly joining=joining
 
-# Prints a line "NAMESPACE/NAME" for each Service that has a load balancer.
+# Prints a line "NAMESPACE/NAME" for each Service that has a load balancer of the cloud controller
+# manager. Services with a class have another controller, which creates no such events.
 print_balanced_services() {
   timeout "$((30 * factor))" kubectl get services --all-namespaces \
-    -o go-template='{{range .items}}{{if and (eq .spec.type "LoadBalancer") .status.loadBalancer.ingress (not .metadata.deletionTimestamp)}}{{.metadata.namespace}}/{{.metadata.name}}{{"\n"}}{{end}}{{end}}'
+    -o go-template='{{range .items}}{{if and (eq .spec.type "LoadBalancer") .status.loadBalancer.ingress (not .spec.loadBalancerClass) (not .metadata.deletionTimestamp)}}{{.metadata.namespace}}/{{.metadata.name}}{{"\n"}}{{end}}{{end}}'
 }
 
 # Prints a line "NAMESPACE/NAME VERSION" for each Service whose load balancer was updated. VERSION

@@ -19,9 +19,16 @@ for (let position = 0; position < count; position++) {
     stdin: pulumi.all([machine.id, prepare.stdout]).apply(([id]) => id),
   });
   order.setDoneOutput(name, join.id);
-  script(name + "-leave", { delete: note("leave-" + name), stdin: machine.id }, {
+  const leave = script(name + "-leave", { delete: note("leave-" + name), stdin: machine.id }, {
     dependsOn: join, replaceWith: [machine], deleteBeforeReplace: true, deletedWith: controlPlane,
   });
+  if (!wanted.members) continue;
+  // Members of the load balancer of an ingress controller, one for each port.
+  let last: pulumi.Resource = controlPlane;
+  const members = ["http", "https"].map((port) => last = script(name + "-" + port, {
+    create: note("added-" + port + "-" + name), delete: note("removed-" + port + "-" + name),
+  }, { dependsOn: [last, join, leave], replaceWith: [machine], deleteBeforeReplace: true }));
+  order.setDoneOutput(name, pulumi.all([join.id, ...members.map(({ id }) => id)]).apply(([id]) => id));
 }
 `;
 
@@ -30,6 +37,8 @@ interface Wanted {
   readonly count: number;
   /** Generation of each server that Nova reports. If absent, no replacement waits. */
   readonly existing?: Readonly<Record<string, string>>;
+  /** Whether each machine is a member of the load balancer of an ingress controller. */
+  readonly members?: boolean;
 }
 
 describe("the replacement of workers one at a time", function () {
@@ -101,5 +110,36 @@ describe("the replacement of workers one at a time", function () {
     assert.deepEqual(happened(), ["leave-m1", "gone-m1"]);
     succeeded(await roll.project.destroy());
     assert.deepEqual(happened(), ["gone-m0", "gone-cp"]);
+  });
+});
+
+describe("the replacement of workers behind a load balancer of an ingress controller", function () {
+  this.timeout(240_000);
+  let roll: Roll<Wanted>;
+
+  before(async () => {
+    roll = await Roll.create(program);
+  });
+  after(() => roll.remove());
+
+  const members = (what: string, name: string): string[] =>
+    ["http", "https"].map((port) => `${what}-${port}-${name}`);
+
+  it("removes the members before the server, and adds them before the next machine is replaced", async () => {
+    const wanted = { count: 2, members: true };
+    succeeded(await roll.up({ ...wanted, generation: 0 }));
+    roll.happened();
+    succeeded(await roll.up({ ...wanted, generation: 1, existing: { m0: "0", m1: "0" } }));
+    const happened = roll.happened();
+    const each = happened.length / 2;
+    for (const [index, name] of ["m0", "m1"].entries()) {
+      const own = happened.slice(index * each, (index + 1) * each);
+      // The engine deletes resources that are replaced with a server in any order.
+      assert.deepEqual(own.slice(0, 3).sort(), [`leave-${name}`, ...members("removed", name)]);
+      assert.deepEqual(own.slice(3), [
+        ...["gone", "made", "prepare", "join"].map((what) => `${what}-${name}`),
+        ...members("added", name),
+      ]);
+    }
   });
 });

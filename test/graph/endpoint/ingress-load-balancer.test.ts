@@ -43,36 +43,55 @@ const build = remembered(async (over: Partial<ClusterArgs>, preview?: boolean): 
   return { rows, cluster };
 });
 
-const parts = [
+const ports = ["http", "https"];
+/** Parts of the load balancer that belong to no machine. */
+const common = [
   "load-balancer",
-  ...["http", "https"].flatMap((name) => [
-    ...["listener", "pool", "monitor"].map((part) => `${part}-${name}`),
-    ...["0", "1"].map((position) => `member-${name}-${position}`),
-  ]),
+  ...ports.flatMap((name) => ["listener", "pool", "monitor"].map((part) => `${part}-${name}`)),
 ];
+/** Parts of the load balancer of each machine. */
+const machines = ["0", "1"].map((position) => ports.map((name) => `member-${name}-${position}`));
 const own = (rows: readonly Row[], role: string): Row => named(rows, `dev-ingress-${role}`);
 
 describe("graph: an ingress controller on the machines of a pool", () => {
-  it("creates the parts of its load balancer one after the other", async () => {
+  it("creates the parts of its load balancer one after the other, and the members of each machine", async () => {
     const { rows } = await build({ ingress: edge });
     const made = rows.filter(({ urn, custom }) => custom && urn.includes("IngressBalancer$"));
     assert.deepEqual(
       made.map(({ name }) => name.replace("dev-ingress-", "")).sort(),
-      [...parts, "floating-ip"].sort(),
+      [...common, ...machines.flat(), "floating-ip"].sort(),
     );
-    for (const [index, part] of parts.entries()) {
-      const before = parts[index - 1];
-      if (before !== undefined)
-        assert.ok(own(rows, part).dependencies.includes(own(rows, before).urn), part);
+    for (const members of machines) {
+      const parts = [...common, ...members];
+      for (const [index, part] of parts.entries()) {
+        const before = parts[index - 1];
+        if (before !== undefined)
+          assert.ok(own(rows, part).dependencies.includes(own(rows, before).urn), part);
+      }
     }
+  });
+
+  it("creates a machine's members after the machine has joined, and without waiting for another machine", async () => {
+    const { rows } = await build({ ingress: edge });
+    const join = (position: string): string => named(rows, `dev-workers-edge-${position}-join`).urn;
+    for (const [one, other] of [
+      ["0", "1"],
+      ["1", "0"],
+    ] as const)
+      for (const name of ports) {
+        const { urn } = own(rows, `member-${name}-${one}`);
+        assert.ok(reaches(rows, urn, join(one)));
+        assert.ok(!reaches(rows, urn, join(other)));
+        assert.ok(!reaches(rows, urn, named(rows, `dev-workers-edge-${other}-server`).urn));
+      }
   });
 
   it("forwards ports 80 and 443 to node ports of the pool's machines only", async () => {
     const { rows } = await build({ ingress: edge });
-    const ports = ["http", "https"].map(
-      (name) => own(rows, `listener-${name}`).inputs["protocolPort"],
+    assert.deepEqual(
+      ports.map((name) => own(rows, `listener-${name}`).inputs["protocolPort"]),
+      [80, 443],
     );
-    assert.deepEqual(ports, [80, 443]);
     const members = rows.filter(({ name }) => name.startsWith("dev-ingress-member-"));
     assert.deepEqual(members.map(({ inputs }) => [inputs["name"], inputs["protocolPort"]]).sort(), [
       ["dev-edge-0", 30043],
@@ -89,7 +108,7 @@ describe("graph: an ingress controller on the machines of a pool", () => {
     );
   });
 
-  it("removes a machine's members before the machine is drained, also if its server is replaced", async () => {
+  it("removes a machine's members before the machine is drained, or together with a replaced server", async () => {
     const { rows } = await build({ ingress: edge });
     for (const position of ["0", "1"]) {
       const leave = rows.filter(({ name }) => name.endsWith(`edge-${position}-leave`));

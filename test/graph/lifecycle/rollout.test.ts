@@ -16,6 +16,7 @@ import { value } from "../../support/graph/output-value.js";
 const authScope = "openstack:identity/getAuthScope:getAuthScope";
 const instance = "openstack:compute/instance:Instance";
 const script = "command:remote:Command";
+const member = "openstack:loadbalancer/member:Member";
 const provider = "pulumi:providers:kubernetes";
 const local = "command:local:Command";
 const identity = "0123456789ab";
@@ -82,7 +83,9 @@ describe("Rollout", () => {
         ...more,
         outputs: {
           ...cloudAnswers.outputs,
-          ...Object.fromEntries([instance, script, provider].map((type) => [type, note(type)])),
+          ...Object.fromEntries(
+            [instance, script, member, provider].map((type) => [type, note(type)]),
+          ),
         },
         lookups: {
           ...lookups,
@@ -111,6 +114,18 @@ describe("Rollout", () => {
     await build(raised);
     assert.ok(precedes("general-0-join", "general-1-server"));
     assert.ok(precedes("general-1-join", "general-2-server"));
+  });
+
+  it("replaces each machine after the previous machine is in the load balancer of the ingress again", async () => {
+    // The second machine has no server, so its turn comes first.
+    exists(...[0, 2].map((one) => ({ name: `dev-general-${String(one)}`, generation: "0" })));
+    await build(raised, { over: { ingress: { kind: "workers", pool: "general" } } });
+    for (const name of ["http", "https"]) {
+      const added = (position: number): string => `dev-ingress-member-${name}-${String(position)}`;
+      assert.ok(precedes("general-1-join", added(1)));
+      assert.ok(precedes(added(1), "general-0-server"));
+      assert.ok(precedes(added(0), "general-2-server"));
+    }
   });
 
   it("adds no dependencies between machines", async () => {

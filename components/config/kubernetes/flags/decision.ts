@@ -62,10 +62,10 @@ export const excluding = (
     return found === undefined ? undefined : problemOf(found);
   });
 
-/** Returns the entries of a flag's value: a list, or a text with commas. */
+/** Returns the entries of a flag's value: a list, or a text with commas. Leaves out empty entries. */
 export function listEntries(value: unknown): string[] {
   const all: unknown[] = [value ?? []].flat();
-  return all.flatMap((one) => String(one).split(","));
+  return all.flatMap((one) => String(one).split(",")).filter((entry) => entry !== "");
 }
 
 /**

@@ -5,6 +5,19 @@ const health = refuse("is where kubelet's health is checked; leave it out");
 const containerd = refuse("is containerd's socket; leave it out");
 
 /**
+ * Least number of pods of a control plane: four static pods, kube-proxy, the daemons of pod network,
+ * cloud controller, block storage and Keystone, and six pods of other add-ons. kubelet counts static
+ * pods, too: with a lower limit, it would end the API server.
+ */
+export const leastPods = 15;
+/** Least number of CPUs of a control plane, which kubeadm requires. */
+const leastCpus = 2;
+
+/** Returns a decision that requires a number of at least `least`. */
+const atLeast = (least: number, problem: string) =>
+  check((value) => (Number(value) >= least ? undefined : problem));
+
+/**
  * Decisions about the fields of KubeletConfiguration in kubelet 1.36. Other files check values
  * together with other settings: config/network/address-capacity.ts `maxPods`, and node-leases.ts
  * `nodeLeaseDurationSeconds`.
@@ -109,7 +122,10 @@ export const kubeletDecisions = {
   makeIPTablesUtilChains: free,
   maxOpenFiles: free,
   maxParallelImagePulls: free,
-  maxPods: free,
+  maxPods: atLeast(
+    leastPods,
+    `is less than the pods of a control plane, and kubelet would end some of them; write at least ${String(leastPods)}`,
+  ),
   memoryManagerPolicy: { ...free, kept: nothing },
   memoryReservationPolicy: free,
   "memorySwap.swapBehavior": free,
@@ -123,7 +139,11 @@ export const kubeletDecisions = {
   podCIDR: free,
   podLogsDir: free,
   podPidsLimit: free,
-  podsPerCore: free,
+  podsPerCore: check((value) =>
+    Number(value) === 0 || Number(value) * leastCpus >= leastPods
+      ? undefined
+      : `allows fewer pods than a control plane has, and kubelet would end some of them; write at least ${String(Math.ceil(leastPods / leastCpus))}`,
+  ),
   port: refuse("is where the API server and the firewall expect kubelet; leave it out"),
   preloadedImagesVerificationAllowlist: free,
   protectKernelDefaults: free,

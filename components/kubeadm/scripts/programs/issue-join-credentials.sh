@@ -202,17 +202,18 @@ await_ready() {
 # keep_out_of_load_balancers NODE: sets the label `excluded`, unless the node has it. kubelet reports
 # the node as Ready before the pod network has its routes, and the cloud controller manager would
 # add the node to load balancers at once. A unit deletes the label in any case, for a machine whose
-# script does not come back.
+# script does not come back. The unit tries again while the API server does not answer.
 keep_out_of_load_balancers() {
-  timeout "$((30 * factor))" kubectl label node "$1" "$excluded=joining" >/dev/null 2>&1 || return 0
-  systemd-run --quiet --collect --on-active "$((300 * factor))" --unit "stackadm-serve-$1" /bin/bash "$0" serve "$1" 2>/dev/null || :
+  timeout "$((30 * factor))" kubectl label node "$1" "$excluded=$joining" >/dev/null 2>&1 || return 0
+  systemd-run --quiet --collect --on-active "$((300 * factor))" --unit "stackadm-serve-$1" \
+    -p Restart=on-failure -p RestartSec=30 /bin/bash "$0" serve "$1" 2>/dev/null || :
 }
 
 # add_to_load_balancers NODE: deletes the label that keep_out_of_load_balancers has set.
 add_to_load_balancers() {
   local value before late=''
   value=$(timeout "$((30 * factor))" kubectl get node "$1" --ignore-not-found -o "go-template={{range \$name, \$value := .metadata.labels}}{{if eq \$name \"$excluded\"}}{{\$value}}{{end}}{{end}}")
-  [[ $value == joining ]] || return 0
+  [[ $value == "$joining" ]] || return 0
   before=$(print_load_balancer_updates) || before=''
   timeout "$((30 * factor))" kubectl label node "$1" "$excluded-" >/dev/null
   await_load_balancers "$before" ||
@@ -220,11 +221,12 @@ add_to_load_balancers() {
 }
 
 # print_network_to_await NODE: prints `kept-out` if the node is kept out of load balancers, and then
-# the first address of each pod range of the other Ready nodes.
+# the first address of each pod range of the other Ready nodes. Fails if the API server does not
+# answer.
 print_network_to_await() {
   local nodes ranges resource='' template
-  nodes=$(timeout "$((30 * factor))" kubectl get nodes -o go-template="{{range .items}}{{\$node := .}}{{range .status.conditions}}{{if and (eq .type \"Ready\") (eq .status \"True\")}}{{\$node.metadata.name}} {{or \$node.spec.podCIDR \"-\"}}{{range \$name, \$value := \$node.metadata.labels}}{{if eq \$name \"$excluded\"}} {{\$value}}{{end}}{{end}}{{\"\n\"}}{{end}}{{end}}{{end}}")
-  awk -v self="$1" '$1 == self && $3 == "joining" { found = 1 } END { exit !found }' <<<"$nodes" || return 0
+  nodes=$(timeout "$((30 * factor))" kubectl get nodes -o go-template="{{range .items}}{{\$node := .}}{{range .status.conditions}}{{if and (eq .type \"Ready\") (eq .status \"True\")}}{{\$node.metadata.name}} {{or \$node.spec.podCIDR \"-\"}}{{range \$name, \$value := \$node.metadata.labels}}{{if eq \$name \"$excluded\"}} {{\$value}}{{end}}{{end}}{{\"\n\"}}{{end}}{{end}}{{end}}") || return 1
+  awk -v self="$1" -v value="$joining" '$1 == self && $3 == value { found = 1 } END { exit !found }' <<<"$nodes" || return 0
   printf 'kept-out\n'
   # The file is empty if the nodes contain their pod ranges.
   [[ ! -e $range_objects ]] || read -r resource template <"$range_objects" || :
@@ -298,7 +300,9 @@ case $verb in
     # A fixed name, so that one unit runs at a time: several machines join at once, and one replica
     # is to move.
     systemd-run --quiet --collect --unit stackadm-spread -p RuntimeMaxSec="$((900 * factor))" /bin/bash "$0" spread 2>/dev/null || :
-    [[ $grant != token ]] || print_network_to_await "$node" || :
+    # Without an answer of the API server, the machine asks again. Otherwise it would not ask to be
+    # added to load balancers.
+    [[ $grant != token ]] || print_network_to_await "$node" || exit 69
     ;;
   serve) [[ $grant != token ]] || add_to_load_balancers "$node" ;;
   *) exit 64 ;;

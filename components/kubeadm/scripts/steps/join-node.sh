@@ -90,8 +90,8 @@ allow_traffic() {
   addresses=$(awk 'found; $0 == "kept-out" { found = 1 }' "$join_directory/network")
   [[ -z $POD_ROUTES ]] || poll 60 has_pod_routes ||
     say "$NODE_NAME has no route to the pods of all other nodes after $((60 * factor)) s, and takes traffic nevertheless"
-  poll 60 ask_peers 360 serve ||
-    say "$NODE_NAME: no control plane adds it to the load balancers of Services now; one adds it within $((5 * factor)) minutes"
+  poll 180 ask_peers 360 serve ||
+    die_as KUBERNETES_UNREACHABLE "no control plane adds $NODE_NAME to the load balancers of Services; bring the API server up and run up again"
 }
 
 # Succeeds if this machine has a route to each address in `addresses`. Without a route of the pod

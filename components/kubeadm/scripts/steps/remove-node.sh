@@ -21,12 +21,13 @@ readonly from_schedulable=leaving from_cordoned=leaving-cordoned
 
 remove_node() {
   require NODE_NAME LEAVING_SERVER LEAVING_ADDRESS LEAVES
-  local left=nothing now former='' cordoned=no
+  local left=nothing now former='' cordoned=no joins='' changed_node=no
   if [[ -e $KUBECONFIG ]]; then
     poll 60 api_answers || die_as KUBERNETES_UNREACHABLE "the API server does not answer, so $NODE_NAME cannot leave; repair the control plane and run up again"
     now=$(print_node_state) || die "the API server does not return the node $NODE_NAME; run up again"
     case $now in
       "openstack:///$LEAVING_SERVER True")
+        read_former_state
         prove_join
         left=drained
         drain_leaving_node
@@ -47,17 +48,21 @@ print_node_state() {
 }
 
 # Creates a token, waits until a machine could join with it, and deletes the token. The wait is long
-# enough for another kube-controller-manager to take over the lease of one that has just ended.
+# enough for another kube-controller-manager to take over the lease of one that has just ended. If
+# no machine could join, returns a node that an interrupted run has drained to service.
 prove_join() {
   local token id signed=yes
-  token=$(create_token 2 "check before $NODE_NAME leaves") ||
+  token=$(create_token 2 "check before $NODE_NAME leaves") || {
+    undo_drain
     die_as NOT_READY "$NODE_NAME keeps its server, because kubeadm creates no token with which another machine could join: see $log. Repair the control plane and run up again"
+  }
   id=${token%%.*}
   poll 60 is_token_signed "$id" || signed=no
   # A token that cannot be deleted ends by itself.
   timeout "$((30 * factor))" kubeadm token delete "$id" || :
-  [[ $signed == yes ]] ||
-    die_as NOT_READY "$NODE_NAME keeps its server, because no other machine could join: kube-controller-manager signed no token within $((60 * factor)) s. See \`kubectl -n kube-system logs -l component=kube-controller-manager\`, repair it and run up again"
+  [[ $signed == no ]] || return 0
+  undo_drain
+  die_as NOT_READY "$NODE_NAME keeps its server, because no other machine could join: kube-controller-manager signed no token within $((60 * factor)) s. See \`kubectl -n kube-system logs -l component=kube-controller-manager\`, repair it and run up again"
 }
 
 drain_leaving_node() {
@@ -75,29 +80,39 @@ drain_leaving_node() {
     say "$NODE_NAME: the load balancers of these Services may still send connections to it: ${late//$'\n'/, }"
 }
 
-# Removes the node from the load balancers of Services, unless the user has removed it. Sets `former`
-# to the label's value if this script has set the label, now or in an interrupted run. Sets
-# `cordoned` to yes if the user has cordoned the node.
-exclude_node() {
+# Sets `former` to the value of the label for the node's former state, and `cordoned` to yes if the
+# user has cordoned the node. `former` remains empty if the user has set the label. Sets
+# `changed_node` to yes if an interrupted run has changed the node, and `joins` to yes if the node
+# still has the label of its join.
+read_former_state() {
   local found
   found=$(run_kubectl get node "$NODE_NAME" -o "go-template={{.spec.unschedulable}}{{range \$name, \$value := .metadata.labels}}{{if eq \$name \"$excluded\"}} label={{\$value}}{{end}}{{end}}")
   [[ $found != true* ]] || cordoned=yes
+  if [[ $found == *" label=$joining" ]]; then found='' joins=yes; fi
   case $found in
-    *" label=$from_schedulable") former=$from_schedulable cordoned=no ;;
-    *" label=$from_cordoned") former=$from_cordoned ;;
+    *" label=$from_schedulable") former=$from_schedulable cordoned=no changed_node=yes ;;
+    *" label=$from_cordoned") former=$from_cordoned changed_node=yes ;;
     *" label="*) ;;
     *)
       former=$from_schedulable
       [[ $cordoned == no ]] || former=$from_cordoned
-      run_kubectl label node "$NODE_NAME" "$excluded=$former"
       ;;
   esac
 }
 
-# Restores the former state of a drained node if its machine cannot leave: whether the node is
-# cordoned, and the label `excluded`.
+# Removes the node from the load balancers of Services, unless the user has removed it. Replaces the
+# label of the join, because a unit would delete that label while the node is drained.
+exclude_node() {
+  if [[ -n $former && $changed_node == no ]]; then
+    run_kubectl label node "$NODE_NAME" "$excluded=$former" ${joins:+--overwrite}
+  fi
+  changed_node=yes
+}
+
+# Restores the former state of a node that was drained if its machine cannot leave: whether the node
+# is cordoned, and the label `excluded`.
 undo_drain() {
-  [[ $left == drained ]] || return 0
+  [[ $changed_node == yes ]] || return 0
   [[ $cordoned == yes ]] || run_kubectl uncordon "$NODE_NAME" || :
   [[ -z $former ]] || run_kubectl label node "$NODE_NAME" "$excluded-" || :
 }

@@ -246,9 +246,11 @@ for ports in 22 2379:2381 10250 10257:10259; do
     drop ip6tables INPUT -s fe80::/10 -p tcp --dport "$ports" -m conntrack --ctdir ORIGINAL
 done
 # Without the route of the pod network, a packet to a pod would leave by the default route. All other
-# routes are preferred to this one, because their ranges are smaller or their metrics are.
+# routes are preferred to this one, because their ranges are smaller or their metrics are. BIRD, which
+# Calico uses without VXLAN, tells other nodes and routers about each route except those of the
+# kernel. Packets to missing pods would then go round between the nodes.
 if [ -n "$3" ]; then
-  ip route replace unreachable "$1" metric 4278198272
+  ip route replace unreachable "$1" proto kernel metric 4278198272
 else
   ip route del unreachable "$1" metric 4278198272 2>/dev/null || :
 fi

@@ -112,14 +112,9 @@ export const scriptEnds: readonly ScriptEnd[] = [
     end: "continues with a message that names the node",
   },
   {
-    file: "join-node.sh",
-    command: "ask_peers",
-    end: "continues, and a unit on the control plane adds the node to load balancers",
-  },
-  {
     file: "remove-node.sh",
     command: "is_token_signed",
-    end: "fails with NOT_READY, before anything is changed",
+    end: "fails with NOT_READY, and returns the node of an interrupted run to service",
   },
   {
     file: "apt-get.sh",

@@ -284,7 +284,20 @@ describe("issue-join-credentials.sh", () => {
       assert.deepEqual(labels(calls), [`kubectl label node a ${label}=joining`]);
       assert.equal(stdout, "kept-out\n10.244.0.0\n10.244.1.0\n");
       const unit = calls.find((call) => call.includes("stackadm-serve-a")) ?? "";
-      assert.match(unit, /--on-active 300 .* serve a$/);
+      assert.match(unit, /--on-active 300 .* -p Restart=on-failure -p RestartSec=30 .* serve a$/);
+    });
+
+    it("is asked again if the API server does not answer after the node is Ready", () => {
+      machine.stub(
+        "kubectl",
+        `case "$*" in *readyz*) printf ok ;; "get nodes"*podCIDR*) exit 1 ;; "get nodes"*) printf 'cp=True\na=True\n' ;; esac`,
+      );
+      assert.equal(joined("token", "joined").code, 69);
+    });
+
+    it("fails to add the node if the API server does not answer, so that the unit starts again", () => {
+      machine.stub("kubectl", "exit 1");
+      assert.notEqual(machine.execute(issueJoinCredentialsProgram, "serve", "a").code, 0);
     });
 
     it("prints the ranges in the objects of the pod network on Ready nodes", () => {

@@ -92,12 +92,16 @@ describe("the wait for a joined node", () => {
       assert.deepEqual(requests(calls).length, 1);
     });
 
-    it("ends even if no control plane adds the node, which a unit does later", () => {
+    it("fails if no control plane adds the node, so that the next run asks again", () => {
       machine.stub("ip", "exit 0");
       answer(`case "$*" in *joined*) ${keptOut} ;; *serve*) exit 69 ;; esac`);
-      const { code, stderr } = run();
-      assert.equal(code, 0, stderr);
-      assert.match(stderr, /one adds it within 5 minutes/);
+      const quick = scripts.map((text) => text.replace("poll 180 ask_peers", "poll 2 ask_peers"));
+      const { code, stderr } = machine.run(quick, workerValues);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /reason: \[KUBERNETES_UNREACHABLE\] no control plane adds dev-general-0 to the load balancers/,
+      );
     });
   });
 });

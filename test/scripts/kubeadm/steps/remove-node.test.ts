@@ -5,6 +5,8 @@ import { Sandbox, type Outcome } from "../../../support/machine/sandbox.js";
 
 const label = "node.kubernetes.io/exclude-from-external-load-balancers";
 const leaving = "0b1c2d3e-0000-4000-8000-000000000001";
+const removed = `kubectl label node dev-general-0 ${label}-`;
+const uncordoned = "kubectl uncordon dev-general-0";
 const values = {
   NODE_NAME: "dev-general-0",
   LEAVING_SERVER: leaving,
@@ -95,7 +97,7 @@ describe("remove-node.sh", () => {
       );
       assert.ok(calls.includes("kubeadm token delete abcdef"));
       assert.deepEqual(
-        calls.filter((call) => /label|drain|uncordon|member/.test(call)),
+        calls.filter((call) => /^kubectl (label|drain|uncordon)|member/.test(call)),
         [],
       );
     });
@@ -108,6 +110,27 @@ describe("remove-node.sh", () => {
     assert.match(done.stderr, /dev-general-0 keeps its server, because kubeadm creates no token/);
     assert.deepEqual(deeds(done), []);
   });
+
+  for (const [what, command] of [
+    ["no token is signed", "case $2 in create) echo abcdef.0123456789abcdef ;; esac"],
+    ["kubeadm creates no token", "exit 1"],
+  ] as const)
+    it(`restores the node that an interrupted run has drained if ${what}`, () => {
+      machine.stub("kubeadm", command);
+      for (const [state, calls] of [
+        ["true label=leaving", [uncordoned, removed]],
+        ["true label=leaving-cordoned", [removed]],
+        ["true", []],
+      ] as const) {
+        machine.stub(
+          "kubectl",
+          `case "$*" in *readyz*) printf ok ;; *unschedulable*) printf '${state}' ;; "get node "*) printf 'openstack:///${leaving} True' ;; esac`,
+        );
+        const done = run();
+        assert.equal(done.code, 1);
+        assert.deepEqual(deeds(done), calls);
+      }
+    });
 
   it("does nothing if the node is not Ready, since the node's pods would never end", () => {
     for (const state of ["False", "Unknown", ""]) {
@@ -171,12 +194,14 @@ describe("remove-node.sh", () => {
       return deeds(done).filter((call) => !call.startsWith("kubectl drain"));
     };
     const set = (value: string): string => `kubectl label node dev-general-0 ${label}=${value}`;
-    const removed = `kubectl label node dev-general-0 ${label}-`;
-    const uncordoned = "kubectl uncordon dev-general-0";
-
     for (const [what, state, calls] of [
       ["a schedulable node", "<no value>", [set("leaving"), uncordoned, removed]],
       ["a node that the user cordoned", "true", [set("leaving-cordoned"), removed]],
+      [
+        "a node whose join has not finished",
+        "<no value> label=joining",
+        [`${set("leaving")} --overwrite`, uncordoned, removed],
+      ],
       ["a node that the user labelled", "<no value> label=", [uncordoned]],
       ["a node that the user labelled with a value", "<no value> label=true", [uncordoned]],
       ["a node that the user labelled and cordoned", "true label=", []],
@@ -216,6 +241,12 @@ describe("remove-node.sh", () => {
       assert.ok(looks(done) > 55 && looks(done) < 70, String(looks(done)));
     });
 
+    it("waits for no Service with a class, whose controller creates no such events", () => {
+      const { calls } = withBalancers("printf 'a/web 6\\nb/api 7\\n'");
+      const [services = ""] = calls.filter((call) => call.startsWith("kubectl get services"));
+      assert.match(services, /\(not \.spec\.loadBalancerClass\)/);
+    });
+
     it("does not wait if the node was no member before", () => {
       assert.equal(looks(withBalancers("exit 1", "<no value> label=true")), 1);
     });
@@ -237,6 +268,18 @@ describe("remove-node.sh", () => {
       stderr,
       /dev-general-0: the drain waits: error when evicting pods\/"web-1" -n "shop": Cannot evict/,
     );
+  });
+
+  it("waits for the end of the drain without reports if tail cannot follow a process", () => {
+    cluster(`openstack:///${leaving} True`, "drain*) sleep 1 ;;");
+    machine.stub(
+      "tail",
+      `case "$*" in *--pid*) echo x >>$root/tails; exit 1 ;; esac; exec /usr/bin/tail "$@"`,
+    );
+    const { code, stderr } = run();
+    assert.equal(code, 0, stderr);
+    assert.doesNotMatch(stderr, /the drain waits/);
+    assert.equal(machine.file("tails"), "x\n");
   });
 
   describe("on a control plane", () => {

@@ -64,12 +64,14 @@ describe("the pod guard of prepare.sh", () => {
   describe("about packets to pods without a route of the pod network", () => {
     const routes = ({ calls }: Outcome): string[] =>
       calls.filter((call) => /^ip route (replace|del)/.test(call));
-    const unreachable = "unreachable 10.244.0.0/16 metric 4278198272";
+    const metric = "metric 4278198272";
 
-    it("keeps them away from the default route", () => {
+    it("keeps them away from the default route, and hides the route from BIRD", () => {
       const done = run();
       assert.equal(done.code, 0, done.stderr);
-      assert.deepEqual(routes(done), [`ip route replace ${unreachable}`]);
+      assert.deepEqual(routes(done), [
+        `ip route replace unreachable 10.244.0.0/16 proto kernel ${metric}`,
+      ]);
       assert.match(
         machine.file("etc/systemd/system/kubelet.service.d/20-stackadm-guard.conf") ?? "",
         /stackadm-guard 10\.244\.0\.0\/16 10\.0\.0\.0\/24 yes\n/,
@@ -80,7 +82,7 @@ describe("the pod guard of prepare.sh", () => {
       for (const podNetwork of [{ kind: "cloud-routes" }, { kind: "none" }]) {
         const done = run({ podNetwork });
         assert.equal(done.code, 0, done.stderr);
-        assert.deepEqual(routes(done), [`ip route del ${unreachable}`]);
+        assert.deepEqual(routes(done), [`ip route del unreachable 10.244.0.0/16 ${metric}`]);
       }
     });
   });

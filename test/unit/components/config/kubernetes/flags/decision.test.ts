@@ -84,6 +84,20 @@ describe("findFlagProblem", () => {
   });
 });
 
+describe("the limits of pods of a node", () => {
+  const find = (fields: Readonly<Record<string, unknown>>): string[] =>
+    findFieldProblems("KubeletConfiguration", kubeletDecisions, fields).map(
+      ({ message }) => message,
+    );
+
+  it("leave room for the pods of a control plane, because kubelet ends static pods, too", () => {
+    assert.deepEqual(find({ maxPods: 15, podsPerCore: 8 }), []);
+    assert.deepEqual(find({ maxPods: 110, podsPerCore: 0 }), []);
+    assert.match(find({ maxPods: 11 }).join(), /^11 is less than .*; write at least 15$/);
+    assert.match(find({ podsPerCore: 1 }).join(), /^1 allows fewer pods .*; write at least 8$/);
+  });
+});
+
 describe("findFieldProblems", () => {
   const decisions = { any: free, "a.b.c": only([true], "is wrong") };
   const find = (fields: Readonly<Record<string, unknown>>): string[] =>
@@ -114,6 +128,12 @@ describe("lists in flags", () => {
     const without = excluding(["b"], (entry) => `has ${entry}`);
     assert.equal(without.findProblem("a"), undefined);
     assert.equal(without.findProblem("a,b"), '"a,b" has b');
+  });
+
+  it("have no empty entries", () => {
+    const decisions = { list: { ...free, merge: ["one"] } };
+    assert.deepEqual(addNeededEntries(decisions, { list: "" }), { list: "one" });
+    assert.deepEqual(addNeededEntries(decisions, { list: "mine," }), { list: "mine,one" });
   });
 
   it("get the entries that the program needs, once", () => {
