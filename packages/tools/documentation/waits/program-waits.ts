@@ -39,9 +39,9 @@ export const programWaits: readonly ProgramWait[] = [
   },
   {
     waitsFor: "a stored heartbeat of the owner",
-    file: "automation/engine/owner-heartbeat.ts",
-    code: ["this.#lease = setTimeout("],
-    limit: "{lease}",
+    file: "base/lease.ts",
+    code: ["this.#looking ??= setInterval("],
+    limit: "{lease@automation/engine/owner-heartbeat.ts}",
     end: "the engine is killed: ENGINE_KILLED",
   },
   {
