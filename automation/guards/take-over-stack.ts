@@ -97,24 +97,37 @@ function findOwnedLock(
   return lock.holder && isHolderAlive(notes, lock.holder) ? undefined : lock;
 }
 
+type HolderState = "alive" | "released" | "silent";
+
 /**
  * Watches the record and the lock until the record was the same for `limits.unchanged`. Compares no
- * times of two hosts: only the monotonic clock of this process measures.
+ * times of two hosts: only the monotonic clock of this process measures. Errors of the backend
+ * during the wait do not matter, because every heartbeat changes the record.
  */
 async function watchHolder(
   run: StackOperation,
-  { lock, record }: OwnedLock,
+  owned: OwnedLock,
   { unchanged, poll }: TakeOverLimits,
-): Promise<"alive" | "released" | "silent"> {
+): Promise<HolderState> {
   const began = performance.now();
   for (;;) {
     await pause(poll, undefined, { signal: run.options.signal });
     const isLongEnough = performance.now() - began >= unchanged;
-    if (!isDeepStrictEqual(await readOwnerRecord(run.access), record)) return "alive";
-    const locks = await list(run);
-    if (locks.every(({ id }) => id !== lock.id)) return "released";
-    if (isLongEnough) return "silent";
+    const state = await readHolderState(run, owned).catch((error: unknown) => {
+      if (isLongEnough) throw error;
+      return "silent" as const;
+    });
+    if (state !== "silent" || isLongEnough) return state;
   }
+}
+
+async function readHolderState(
+  run: StackOperation,
+  { lock, record }: OwnedLock,
+): Promise<HolderState> {
+  if (!isDeepStrictEqual(await readOwnerRecord(run.access), record)) return "alive";
+  const locks = await list(run);
+  return locks.some(({ id }) => id === lock.id) ? "silent" : "released";
 }
 
 /**

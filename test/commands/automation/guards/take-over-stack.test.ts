@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { StackOperation } from "../../../../automation/engine/operation-context.js";
 import type { OperationEventListener } from "../../../../automation/engine/operation-events.js";
 import { takeOverStack } from "../../../../automation/guards/take-over-stack.js";
@@ -80,6 +81,30 @@ describe("a stack with the lock of a killed operation", function () {
     assert.deepEqual(others, []);
     await up("prod");
     assert.deepEqual(embedder.engine.operations(), ["up"]);
+  });
+
+  it("is taken over although the backend fails for a part of the wait", async () => {
+    lock("lock-1");
+    store();
+    const work = takeOver("prod", { ...quick, unchanged: 4_000 });
+    // The operation has read the record before it reports the wait.
+    while (heard.length === 0) await pause(5);
+    embedder.engine.refuses({ "stack tag": "error: connection refused\n" });
+    await pause(1_500);
+    rmSync(join(embedder.engine.directory, "refusals"), { recursive: true });
+    await work;
+    assert.ok(!existsSync(lockFile("lock-1")));
+  });
+
+  it("stays locked if the backend fails at the end of the wait", async () => {
+    lock("lock-1");
+    store();
+    setTimeout(() => {
+      embedder.engine.refuses({ "stack tag": "error: connection refused\n" });
+    }, 1_000);
+    const { message } = await fails(takeOver("prod", { ...quick, unchanged: 2_000 }), "FAILED");
+    assert.match(message, /The tags of the stack cannot be read: .*connection refused/);
+    assert.ok(existsSync(lockFile("lock-1")));
   });
 
   it("stays locked for another owner, at once and without a change", async () => {
