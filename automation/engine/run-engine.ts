@@ -97,9 +97,9 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
  * without a reader of its events, and would keep the lock.
  */
 async function endEngine(child: ChildProcess): Promise<void> {
-  const end = Date.now() + graceMilliseconds;
+  const end = performance.now() + graceMilliseconds;
   for (let signal: NodeJS.Signals | 0 = "SIGINT"; signalGroup(child, signal); signal = 0) {
-    if (Date.now() > end) {
+    if (performance.now() > end) {
       signalGroup(child, "SIGKILL");
       return;
     }
