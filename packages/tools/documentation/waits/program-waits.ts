@@ -73,6 +73,14 @@ export const programWaits: readonly ProgramWait[] = [
     end: "`destroy` or `orphans --delete` fails and names the object",
   },
   {
+    waitsFor: "a service for which a proxy answers, in the search for leftovers",
+    file: "openstack/inventory/inventory.ts",
+    code: ["await pause(interval"],
+    limit:
+      "{tries@automation/destroy/sweep-leftovers.ts} tries, {interval@automation/destroy/sweep-leftovers.ts} between two tries",
+    end: "`destroy` fails, or names the kinds that it cannot list",
+  },
+  {
     waitsFor: "Octavia's work on a load balancer",
     file: "automation/repair/broken-load-balancers.ts",
     code: ["await wait.pause("],
