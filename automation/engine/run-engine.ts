@@ -157,6 +157,9 @@ function endWorker(child: ChildProcess): void {
  */
 const responseMilliseconds = 10_000;
 
+/** Time in milliseconds in which this process reads the messages that the worker has sent. */
+const readingMilliseconds = 1_000;
+
 interface WatchedLease {
   /** Receives the times that the worker reports. Undefined: there is no lease any more. */
   readonly report: (at: number | undefined) => void;
@@ -171,13 +174,18 @@ interface WatchedLease {
 function watchLease({ heartbeat }: OperationRequest, child: ChildProcess): WatchedLease {
   if (!heartbeat) return { report: () => undefined, findError: () => undefined };
   const { owner } = heartbeat;
-  let error: Failure | undefined;
-  const lease = new Lease(heartbeat.lease + responseMilliseconds, () => {
+  let [error, ended]: [Failure?, NodeJS.Timeout?] = [];
+  const kill = (): void => {
     const reason = describeLostLease(owner, heartbeat, "its process does not respond");
     error = new Failure("ENGINE_KILLED", `The engine was killed, because ${reason}.`);
     endWorker(child);
+  };
+  const lease = new Lease(heartbeat.lease + responseMilliseconds, () => {
+    // After this process was blocked, it first has to read the messages that the worker has sent.
+    ended = setTimeout(kill, readingMilliseconds);
   });
   const report = (at: number | undefined): void => {
+    clearTimeout(ended);
     if (at === undefined) lease.stop();
     else lease.renew(at);
   };

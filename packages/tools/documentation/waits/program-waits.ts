@@ -311,6 +311,11 @@ export const noWaits: readonly {
     reason: "interval of the heartbeats",
   },
   {
+    file: "automation/engine/run-engine.ts",
+    code: "ended = setTimeout(kill",
+    reason: "reads messages before the engine without a heartbeat is killed",
+  },
+  {
     file: "automation/engine/worker.ts",
     code: "setTimeout(kill",
     reason: "ends this process, even if its parent reads no messages",

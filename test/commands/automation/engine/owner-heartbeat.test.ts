@@ -139,4 +139,18 @@ describe("an engine whose heartbeat is lost", function () {
     );
     await until("the engine is killed", isKilled, 10);
   });
+
+  it("stays if its command line is blocked for longer than the lease, but not its process", async () => {
+    const limits = { interval: 500, retry: 50, lease: 2_500 };
+    let isKilled = false;
+    const work = start(limits).catch(() => (isKilled = true));
+    await until("heartbeats are stored", () => tagCommands(engine).length > 2, 30);
+    // Blocks this thread for longer than the lease and the time to respond.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 13_500);
+    const { length } = tagCommands(engine);
+    await until("more heartbeats are stored", () => tagCommands(engine).length > length + 8, 30);
+    assert.equal(isKilled, false);
+    engine.refuses({ "stack tag": "error: connection refused\n" });
+    await work;
+  });
 });
