@@ -69,8 +69,7 @@ export async function takeOverStack(
   const state = await watchHolder(run, owned, limits);
   if (state === "alive") throw createLockedError(lock);
   if (state === "released") return;
-  await claim(run, owned, limits);
-  await removeOwnedLock(run, owned);
+  await removeOwnedLock(run, owned, await claim(run, owned, limits));
   run.note(
     `Took the stack over from ${describeLock(lock)}: this operation of owner '${owner}' stored no heartbeat for ${seconds} s.`,
   );
@@ -131,26 +130,43 @@ async function readHolderState(
 }
 
 /**
- * Stores a claim in place of the record. A holder that was only suspended then kills its engine at
- * its next heartbeat. Throws if another operation replaces the claim, because only one operation may
- * remove the lock.
+ * Stores a claim in place of the record, and returns the claim. A holder that was only suspended then
+ * kills its engine at its next heartbeat. Throws if another operation replaces the claim, because
+ * only one operation may remove the lock.
  */
 async function claim(
-  { access, options }: StackOperation,
+  run: StackOperation,
   { lock, record }: OwnedLock,
   { settle }: TakeOverLimits,
-): Promise<void> {
+): Promise<OwnerRecord> {
   const mine: OwnerRecord = { ...record, run: randomUUID(), beat: 0 };
-  await writeOwnerRecord(access, mine);
-  await pause(settle, undefined, { signal: options.signal });
+  await writeOwnerRecord(run.access, mine);
+  await pause(settle, undefined, { signal: run.options.signal });
+  await requireClaim(run, lock, mine);
+  return mine;
+}
+
+async function requireClaim(
+  { access }: StackOperation,
+  lock: StackLock,
+  mine: OwnerRecord,
+): Promise<void> {
   if (!isDeepStrictEqual(await readOwnerRecord(access), mine)) throw createLockedError(lock);
 }
 
-/** Removes the lock. Throws if another operation has taken a lock in the meantime. */
-const removeOwnedLock = (run: StackOperation, { lock }: OwnedLock): Promise<void> =>
+/**
+ * Removes the lock. Throws if another operation has taken a lock in the meantime. Checks the claim
+ * again, because the claim of another operation may have been stored late by a slow backend.
+ */
+const removeOwnedLock = (
+  run: StackOperation,
+  { lock }: OwnedLock,
+  mine: OwnerRecord,
+): Promise<void> =>
   withRemovalLock(run, async () => {
     const locks = await list(run);
     const other = locks.find((one) => one.id !== lock.id && !isHolderProvenDead(run, one));
     if (other) throw createLockedError(other);
+    await requireClaim(run, lock, mine);
     await removeLocks(run, locks);
   });

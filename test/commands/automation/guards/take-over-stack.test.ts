@@ -8,6 +8,7 @@ import type { OperationEventListener } from "../../../../automation/engine/opera
 import { takeOverStack } from "../../../../automation/guards/take-over-stack.js";
 import { recordEngine } from "../../../../automation/pulumi/locks/lock-holders.js";
 import type { OwnerRecord } from "../../../../automation/pulumi/locks/owner-record.js";
+import { withLock } from "../../../../base/file-lock.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 
 const tag = "stackadm:heartbeat";
@@ -174,6 +175,25 @@ describe("a stack with the lock of a killed operation", function () {
     });
     assert.ok(existsSync(lockFile("lock-1")));
     assert.equal(stored().run, "other-claim");
+  });
+
+  it("is taken over by only one of two operations, also if a claim is stored late", async () => {
+    lock("lock-1");
+    store();
+    const removal = join(dirname(embedder.kubeconfig()), "unlock.lock");
+    let work: Promise<unknown> = Promise.resolve();
+    await withLock(removal, { purpose: "slow" }, async () => {
+      work = fails(takeOver(), "STACK_LOCKED");
+      // The claim was read before its operation waits for the lock on removals.
+      while (embedder.engine.readTag(tag)?.includes('"beat":0') !== true) await pause(5);
+      const read = calls("stack tag get");
+      while (calls("stack tag get") <= read) await pause(5);
+      await pause(1_000);
+      store({ run: "late-claim", beat: 0 });
+    });
+    await work;
+    assert.ok(existsSync(lockFile("lock-1")));
+    assert.equal(stored().run, "late-claim");
   });
 
   it("is not taken over from an engine that runs on this machine", async () => {
