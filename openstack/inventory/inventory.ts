@@ -26,6 +26,11 @@ export const inventoryKinds = [
 ] as const;
 export type CloudObjectKind = (typeof inventoryKinds)[number];
 
+export interface ServerCapacity {
+  readonly vcpus: number;
+  readonly ram: number;
+}
+
 /** Object of the project. The objects of all services have the same fields. */
 export interface CloudObject {
   readonly kind: CloudObjectKind;
@@ -48,6 +53,8 @@ export interface CloudObject {
   readonly owner: string;
   /** ID of the device (server, router) to which a port belongs. Empty for other kinds. */
   readonly device: string;
+  /** CPUs, and memory in MiB, of a server. Absent for other kinds, and if Nova does not report them. */
+  readonly capacity?: ServerCapacity;
   /**
    * Host ID of a server. Nova returns different IDs for the same host to different projects. Empty
    * for other kinds.
@@ -97,6 +104,7 @@ const objectSchema = z
     security_group_rules: z.array(z.unknown()).nullish(),
     floating_ip_address: text,
     keypair: z.looseObject({ name: z.string() }).optional(),
+    flavor: z.object({ vcpus: z.number(), ram: z.number() }).optional().catch(undefined),
   })
   .transform((raw) => ({
     id: raw.id ?? raw.keypair?.name ?? raw.name,
@@ -113,6 +121,7 @@ const objectSchema = z
     created: addUtcZone(first(raw.created_at, raw.created)),
     members: raw.members ?? [],
     rules: raw.security_group_rules?.length ?? 0,
+    ...(raw.flavor && { capacity: raw.flavor }),
   }));
 
 interface Source {
