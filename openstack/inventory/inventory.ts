@@ -104,7 +104,11 @@ const objectSchema = z
     security_group_rules: z.array(z.unknown()).nullish(),
     floating_ip_address: text,
     keypair: z.looseObject({ name: z.string() }).optional(),
-    flavor: z.object({ vcpus: z.number(), ram: z.number() }).optional().catch(undefined),
+    flavor: z
+      .object({ vcpus: z.number(), ram: z.number() })
+      .optional()
+      .catch(undefined)
+      .transform((capacity) => capacity && { capacity }),
   })
   .transform((raw) => ({
     id: raw.id ?? raw.keypair?.name ?? raw.name,
@@ -121,7 +125,7 @@ const objectSchema = z
     created: addUtcZone(first(raw.created_at, raw.created)),
     members: raw.members ?? [],
     rules: raw.security_group_rules?.length ?? 0,
-    ...(raw.flavor && { capacity: raw.flavor }),
+    ...raw.flavor,
   }));
 
 interface Source {
@@ -218,8 +222,8 @@ const isLacking = (kind: CloudObjectKind, error: unknown): boolean =>
 const presentServices: ReadonlySet<ServiceType> = new Set(["compute", "network"]);
 
 /**
- * Returns whether a proxy answered 404 in place of the service. It may have no such service, or it
- * may fail for a moment, for example during its reload.
+ * Returns whether a proxy answered in place of the service. It may have no such service, or it may
+ * fail for a moment, for example during its reload.
  */
 const isAnsweredByProxy = (error: unknown): boolean =>
   isHiddenFromUser(error) && !isDeniedByService(error);
