@@ -172,6 +172,12 @@ const spreadOfLiteral = {
   selector: "ObjectExpression > SpreadElement > ObjectExpression",
   message: "Write the properties without the spread.",
 };
+/** A correction of the clock, or a suspension of the machine, must not end a wait. */
+const wallClockLimit = {
+  selector:
+    "BinaryExpression[operator='+'] > CallExpression[callee.object.name='Date'][callee.property.name='now']",
+  message: "Write performance.now() for a time limit.",
+};
 /** Private parts of Pulumi, which only the files pulumi-internals.ts may use. */
 const privatePulumi = [
   "ImportDeclaration[source.value=/^@pulumi[/][^/]+[/](?!automation$)/]",
@@ -243,6 +249,7 @@ export default tseslint.config(
         creatingResourcesInApply,
         nestedApply,
         spreadOfLiteral,
+        wallClockLimit,
         ...privatePulumi,
       ],
     },
@@ -256,6 +263,7 @@ export default tseslint.config(
         creatingResourcesInApply,
         nestedApply,
         spreadOfLiteral,
+        wallClockLimit,
         ...hiddenInputs,
         ...privatePulumi,
       ],

@@ -115,7 +115,7 @@ export async function withLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });
-  const deadline = Date.now() + (options.waitMs ?? 0);
+  const deadline = performance.now() + (options.waitMs ?? 0);
   const isAgeMeaningful = watchSuspension();
   let isReported = false;
   let taken: { readonly text: string } | LockHolder;
@@ -124,7 +124,7 @@ export async function withLock<T>(
     if ("text" in taken) break;
     if (!isReported) options.onWait?.(taken);
     isReported = true;
-    if (Date.now() >= deadline) throw createHeldError(taken, options);
+    if (performance.now() >= deadline) throw createHeldError(taken, options);
     await delay(200, undefined, { signal: options.signal });
   }
   const { text } = taken;

@@ -1,8 +1,8 @@
 /**
  * Pattern of user and password in a URL. The pattern also matches passwords with special characters
- * that are not percent-encoded.
+ * that are not percent-encoded, such as `/`. A number after the first `:` is a port.
  */
-const login = /(?<=^[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i;
+const login = /(?<=^[a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@|[^/?#:@[]*:(?!\d*(?:[/?#]|$))[^\s"'<>]*@)/i;
 
 const parameterName = String.raw`([?&][\w.-]*(?:password|passphrase|token|secret|sig|signature)=)`;
 /** Pattern of a secret parameter in the query of a URL. The last group is the value. */
@@ -25,7 +25,8 @@ export const findUrlPasswords = (url: string): readonly string[] => {
 };
 
 /** Pattern of a password in a URL within a text. The first group is the part before the password. */
-const loginInText = /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@"'<>]*:)[^\s/"'<>]*@/gi;
+const loginInText =
+  /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@[?#"'<>]*:)(?:[^\s/"'<>]*|(?!\d*[/?#])[^\s"'<>]*)@/gi;
 
 /** Returns a text in which passwords and secret parameters of URLs are replaced. */
 export const replaceUrlPasswords = (text: string, replacement: string): string =>

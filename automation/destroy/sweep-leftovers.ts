@@ -3,6 +3,7 @@ import {
   listVisibleObjects,
   type CloudObject,
   type CloudObjectKind,
+  type ProxyPatience,
 } from "../../openstack/inventory/inventory.js";
 import { deleteOrphans, type OwnedObject } from "../../openstack/inventory/marked-objects.js";
 import { markAsKept } from "../../openstack/inventory/mark-as-kept.js";
@@ -39,7 +40,18 @@ export interface SweepOptions {
   readonly onUnmarked?: (object: CloudObject, error: CloudError) => void;
   /** Milliseconds between two checks whether an object is gone. Default: 2 000. */
   readonly interval?: number;
+  /**
+   * Repetition of lists for which a proxy answers in place of the service. Default:
+   * `proxyPatience`.
+   */
+  readonly patience?: ProxyPatience;
 }
+
+/**
+ * After the sweep, the state no longer has the identity with which left objects are found. A proxy
+ * that reloads must not hide them.
+ */
+export const proxyPatience: ProxyPatience = { tries: 4, interval: 5_000 };
 
 export interface SweepResult {
   readonly deleted: readonly OwnedObject[];
@@ -109,13 +121,16 @@ const findUnmarked = (
  * the destroy.
  */
 export async function sweepLeftovers(options: SweepOptions): Promise<SweepResult> {
-  const { cloud, retained } = options;
-  const { objects: before, hidden } = await listVisibleObjects(cloud);
+  const { cloud, retained, patience = proxyPatience } = options;
+  const { objects: before, hidden } = await listVisibleObjects(cloud, undefined, patience);
   const found = findClusterObjects(before, options);
   const isToDelete = ({ disposal }: ClusterObject): boolean => disposal === "delete";
   const deleted = found.filter(isToDelete).flatMap(({ marked = [] }) => marked);
   await changeObjects(options, deleted, findUnmarked(found, retained));
-  const after = deleted.length === 0 ? before : (await listVisibleObjects(cloud)).objects;
+  // Objects of a kind that was listed before must not count as deleted without a list.
+  const wasListed = (kind: CloudObjectKind): boolean => !hidden.includes(kind);
+  const after =
+    deleted.length === 0 ? before : (await listVisibleObjects(cloud, wasListed, patience)).objects;
   const left = findClusterObjects(after, options).filter(isToDelete);
   const marked = left.flatMap(({ marked = [] }) => marked);
   const others = left.flatMap((one) => (one.marked ? [] : [one.object]));
@@ -154,6 +169,7 @@ export const sweepAfterDestroy: OperationStep<SweepFacts> = {
     facts.swept = await sweepLeftovers({
       cloud: await run.cloud(),
       ...findStackOwnership(initial),
+      patience: { ...proxyPatience, signal: run.options.signal },
       underLock: (work) =>
         run.hold(async (lock) => {
           await requireOnlyIdentities(run);

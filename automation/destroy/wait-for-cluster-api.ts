@@ -72,11 +72,11 @@ interface ApiChecks {
 async function requireApi(whose: string, kubeconfig: string, checks: ApiChecks): Promise<void> {
   const access = readKubeAccess(kubeconfig);
   const api = new KubernetesApi(access);
-  const end = Date.now() + waitMilliseconds;
+  const end = performance.now() + waitMilliseconds;
   for (;;) {
     const complaint = await findApiProblem(api);
     if (complaint === undefined) return;
-    if (complaint.final || Date.now() > end) {
+    if (complaint.final || performance.now() > end) {
       const { code, lostData, text } = complaint;
       const isLost = lostData || (await checks.hasNoControlPlane().catch(() => false));
       throw new Failure(

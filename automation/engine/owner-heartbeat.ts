@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { Lease, readMachineTime } from "../../base/lease.js";
+import { readProcessIdentity } from "../../base/process-identity.js";
 import { listLocks } from "../pulumi/locks/list-locks.js";
-import { isHolderAlive, readEngineNotes } from "../pulumi/locks/lock-holders.js";
+import type { LockHolder } from "../pulumi/locks/engine-locks.js";
+import { isHolderAlive, readEngineNotes, type EngineNote } from "../pulumi/locks/lock-holders.js";
 import {
   readOwner,
   readOwnerRecord,
@@ -44,6 +47,11 @@ export interface HeartbeatTools {
   findLock(): Promise<string | undefined>;
   read(): Promise<OwnerRecord | undefined>;
   write(record: OwnerRecord): Promise<void>;
+  /**
+   * Receives the time at which the lease begins or is renewed, by {@link readMachineTime}. Undefined:
+   * there is no lease any more.
+   */
+  reportLease(at: number | undefined): void;
   /** Kills the engine. Reports the reason, a sentence, to the user. */
   killEngine(reason: string): void;
 }
@@ -56,7 +64,7 @@ export class OwnerHeartbeat {
   #lock: string | undefined;
   #beats = 0;
   #isStored = false;
-  #lease: NodeJS.Timeout | undefined;
+  readonly #lease: Lease;
   /** Error of the last failed heartbeat, for the message about a lost lease. */
   #problem = "";
 
@@ -64,7 +72,16 @@ export class OwnerHeartbeat {
     private readonly owner: string,
     private readonly tools: HeartbeatTools,
     private readonly limits: HeartbeatLimits,
-  ) {}
+    private readonly now = readMachineTime,
+  ) {
+    this.#lease = new Lease(
+      limits.lease,
+      () => {
+        this.lose(describeLostLease(owner, limits, this.#problem));
+      },
+      now,
+    );
+  }
 
   /** Starts the heartbeats. Must not be called before the engine has the lock. */
   begin(): void {
@@ -74,7 +91,8 @@ export class OwnerHeartbeat {
   /** Stops the heartbeats. Waits for a command of the heartbeat that still runs. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    clearTimeout(this.#lease);
+    this.#lease.stop();
+    this.tools.reportLease(undefined);
     await this.#working;
   }
 
@@ -103,56 +121,74 @@ export class OwnerHeartbeat {
       this.lose(`another operation of owner '${owner}' has taken the stack over`);
     if (this.#stopped.signal.aborted) return;
     this.#beats += 1;
+    const began = this.now();
     // A write that fails may still have stored the record, so the lease begins with the first try.
-    if (this.#beats === 1) this.startLease(this.limits.lease);
-    const began = performance.now();
+    if (this.#beats === 1) this.renewLease(began);
     await tools.write({ owner, lock: this.#lock, run: this.#run, beat: this.#beats });
     this.#isStored = true;
-    this.startLease(this.limits.lease - (performance.now() - began));
+    this.renewLease(began);
   }
 
+  /**
+   * Returns whether another operation has replaced the record. A record with another lock may be that
+   * of an operation that has lost the stack before: a late write, or a late claim. Such a record
+   * means nothing as long as the engine's lock exists.
+   */
   private async isTakenOver(): Promise<boolean> {
     const found = await this.tools.read();
-    return found !== undefined && found.run !== this.#run;
+    if (found === undefined || found.run === this.#run) return false;
+    return found.lock === this.#lock || (await this.tools.findLock()) !== this.#lock;
   }
 
-  /** Kills the engine after this time, unless a later heartbeat is stored. */
-  private startLease(milliseconds: number): void {
-    clearTimeout(this.#lease);
+  /** Kills the engine at the end of the lease, unless a later heartbeat is stored. */
+  private renewLease(at: number): void {
     if (this.#stopped.signal.aborted) return;
-    this.#lease = setTimeout(() => {
-      const seconds = this.limits.lease / 1_000;
-      this.lose(
-        `no heartbeat of owner '${this.owner}' could be stored for ${seconds} s (${this.#problem})`,
-      );
-    }, milliseconds);
+    this.#lease.renew(at);
+    this.tools.reportLease(at);
   }
 
   private lose(why: string): void {
     if (this.#stopped.signal.aborted) return;
     this.#stopped.abort();
-    clearTimeout(this.#lease);
+    this.#lease.stop();
     this.tools.killEngine(`The engine was killed, because ${why}.`);
   }
 }
 
+/** Returns why an engine lost its lease, as a part of a sentence. */
+export const describeLostLease = (
+  owner: string,
+  { lease }: Pick<HeartbeatLimits, "lease">,
+  problem: string,
+): string => `no heartbeat of owner '${owner}' could be stored for ${lease / 1_000} s (${problem})`;
+
+/**
+ * Returns whether the holder of a lock is the engine of this worker. An engine of another command
+ * has a lock, too, for the moment until it finds the stack locked. The worker is the leader of the
+ * process group of its engine.
+ */
+const isOwnEngine = (holder: LockHolder, notes: readonly EngineNote[]): boolean =>
+  isHolderAlive(notes, holder) && readProcessIdentity(holder.pid)?.group === process.pid;
+
 /** Returns the heartbeat of a worker's operation, or undefined if the operation needs none. */
 export function createHeartbeat(
   { heartbeat, stack, project, workDirectory: directory }: OperationRequest,
-  killEngine: HeartbeatTools["killEngine"],
+  toParent: Pick<HeartbeatTools, "killEngine" | "reportLease">,
 ): OwnerHeartbeat | undefined {
   if (!heartbeat) return undefined;
   const { owner, backend, ...limits } = heartbeat;
-  const access: StateAccess = { workspace: { stack, project, directory }, env: process.env };
+  // A copy, because the program runs in this process and may change the variables.
+  const env = { ...process.env };
+  const access: StateAccess = { workspace: { stack, project, directory }, env };
   const tools: HeartbeatTools = {
     findLock: async () => {
       const locks = await listLocks(access, backend);
       const notes = readEngineNotes(directory);
-      return locks.find(({ holder }) => holder && isHolderAlive(notes, holder))?.id;
+      return locks.find(({ holder }) => holder && isOwnEngine(holder, notes))?.id;
     },
     read: () => readOwnerRecord(access),
     write: (record) => writeOwnerRecord(access, record),
-    killEngine,
+    ...toParent,
   };
   return new OwnerHeartbeat(owner, tools, limits);
 }

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import type { z } from "zod";
+import { Lease } from "../../base/lease.js";
 import { keepDespiteStop } from "../../base/failures/cancellation.js";
 import { Failure } from "../../base/failures/failure.js";
 import { describeLock, parseLocksFromMessage } from "../pulumi/locks/engine-locks.js";
@@ -19,6 +20,7 @@ import {
   type ScriptWatchLimits,
 } from "./script-watchdog.js";
 import { watchProgram, type ProgramWatchLimits } from "./program-watchdog.js";
+import { describeLostLease } from "./owner-heartbeat.js";
 import { startWorker, type WorkerEnvironment } from "./start-worker.js";
 
 export interface WorkerRunOptions extends WorkerEnvironment {
@@ -95,9 +97,9 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
  * without a reader of its events, and would keep the lock.
  */
 async function endEngine(child: ChildProcess): Promise<void> {
-  const end = Date.now() + graceMilliseconds;
+  const end = performance.now() + graceMilliseconds;
   for (let signal: NodeJS.Signals | 0 = "SIGINT"; signalGroup(child, signal); signal = 0) {
-    if (Date.now() > end) {
+    if (performance.now() > end) {
       signalGroup(child, "SIGKILL");
       return;
     }
@@ -149,9 +151,51 @@ function endWorker(child: ChildProcess): void {
   child.stderr?.destroy();
 }
 
+/**
+ * Time in milliseconds for a worker to end its engine after the lease. The worker knows the reason,
+ * such as an error of the backend.
+ */
+const responseMilliseconds = 10_000;
+
+/** Time in milliseconds in which this process reads the messages that the worker has sent. */
+const readingMilliseconds = 1_000;
+
+interface WatchedLease {
+  /** Receives the times that the worker reports. Undefined: there is no lease any more. */
+  readonly report: (at: number | undefined) => void;
+  /** Returns the error if this process has killed the engine. */
+  readonly findError: () => Failure | undefined;
+}
+
+/**
+ * Kills the worker and its engine if the lease of their owner ends and the worker does not do it,
+ * because it is stopped or its program blocks it. Another operation may then take over the stack.
+ */
+function watchLease({ heartbeat }: OperationRequest, child: ChildProcess): WatchedLease {
+  if (!heartbeat) return { report: () => undefined, findError: () => undefined };
+  const { owner } = heartbeat;
+  let [error, ended]: [Failure?, NodeJS.Timeout?] = [];
+  const kill = (): void => {
+    const reason = describeLostLease(owner, heartbeat, "its process does not respond");
+    error = new Failure("ENGINE_KILLED", `The engine was killed, because ${reason}.`);
+    endWorker(child);
+  };
+  const lease = new Lease(heartbeat.lease + responseMilliseconds, () => {
+    // After this process was blocked, it first has to read the messages that the worker has sent.
+    ended = setTimeout(kill, readingMilliseconds);
+  });
+  const report = (at: number | undefined): void => {
+    clearTimeout(ended);
+    if (at === undefined) lease.stop();
+    else lease.renew(at);
+  };
+  return { report, findError: () => error };
+}
+
 interface WorkerConversation {
   readonly take: (event: DecodedEngineEvent) => void;
   readonly onHeld: () => void;
+  readonly onLease: (at: number | undefined) => void;
   /** Called at each message of the worker, also at messages of the program. */
   readonly onMessage: () => void;
 }
@@ -160,7 +204,7 @@ interface WorkerConversation {
 async function converse(
   child: ChildProcess,
   request: OperationRequest,
-  { take, onHeld, onMessage }: WorkerConversation,
+  { take, onHeld, onLease, onMessage }: WorkerConversation,
 ): Promise<FinalReply | undefined> {
   let reply: FinalReply | undefined;
   let exitTimer: NodeJS.Timeout | undefined;
@@ -170,6 +214,7 @@ async function converse(
     const { success, data: received } = workerReplySchema.safeParse(message);
     if (!success) return;
     if (received.type === "held") onHeld();
+    else if (received.type === "lease") onLease(received.at);
     else if (received.type === "event") {
       if (received.event) take(received.event);
     } else {
@@ -207,9 +252,11 @@ export async function runOperation(
   const stops = stopsOf(child);
   const scripts = watchScripts({ ...stops, env, times: options.silence });
   const program = watchProgram({ ...stops, limits: options.afterError });
+  const lease = watchLease(request, child);
   const work = converse(child, request, {
     onMessage: () => options.onMessage?.(),
     onHeld: () => options.onHeld?.(),
+    onLease: lease.report,
     take: (event) => {
       // Errors after a stop request are consequences of the stop.
       if (event.type === "message" && signal?.aborted !== true) errors.push(event);
@@ -221,9 +268,12 @@ export async function runOperation(
   const removeListeners = listenToSignals(stops, options);
   const reply = await work.finally(() => {
     removeListeners();
+    lease.report(undefined);
     scripts.stop();
     program.stop();
   });
+  const lost = lease.findError();
+  if (lost) throw lost;
   if (reply === undefined) await endEngine(child);
   if (reply?.type === "done") return;
   if (reply?.kind === "lost") throw new Failure("ENGINE_KILLED", reply.text);

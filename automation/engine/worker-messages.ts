@@ -78,6 +78,11 @@ export const workerReplySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("event"), event: z.custom<DecodedEngineEvent>().optional() }),
   /** The engine has the lock. */
   z.object({ type: z.literal("held") }),
+  /**
+   * The lease of an operation with an owner begins or is renewed at this time of the machine (see
+   * base/lease.ts). Without a time: there is no lease any more.
+   */
+  z.object({ type: z.literal("lease"), at: z.number().optional() }),
   z.object({ type: z.literal("done") }),
   z.object({
     type: z.literal("failed"),

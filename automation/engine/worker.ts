@@ -213,7 +213,10 @@ async function serve(request: OperationRequest): Promise<void> {
   // A preview takes no lock, so its engine is not recorded.
   const forget =
     request.operation === "preview" ? undefined : recordStartedEngines(request.workDirectory);
-  const heartbeat = createHeartbeat(request, killGroup);
+  const reportLease = (at: number | undefined): void => {
+    send({ type: "lease", at });
+  };
+  const heartbeat = createHeartbeat(request, { killEngine: killGroup, reportLease });
   const reply = await perform(request, cancel.signal, heartbeat).catch(failure);
   await heartbeat?.stop();
   // Keeps the record after a failure, because the engine may still hold its lock. Deletes the

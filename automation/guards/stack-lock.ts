@@ -62,10 +62,10 @@ export async function requireUnlocked({ run }: OperationFacts): Promise<void> {
     return;
   }
   if (owner !== undefined) await takeOverStack(run, owner);
-  const until = Date.now() + endingMilliseconds;
+  const until = performance.now() + endingMilliseconds;
   let isReported = false;
   for (;;) {
-    const ending = await removeDeadLocks(run, { mayWait: Date.now() < until });
+    const ending = await removeDeadLocks(run, { mayWait: performance.now() < until });
     if (ending.length === 0) return;
     if (!isReported)
       for (const { pid } of ending)
@@ -73,7 +73,7 @@ export async function requireUnlocked({ run }: OperationFacts): Promise<void> {
           `The last command was killed, but its engine (process ${pid}) still finishes its running steps: waiting for it.`,
         );
     isReported = true;
-    while (ending.some((note) => !hasEngineEnded(note)) && Date.now() < until)
+    while (ending.some((note) => !hasEngineEnded(note)) && performance.now() < until)
       await pause(200, undefined, { signal: run.options.signal });
   }
 }

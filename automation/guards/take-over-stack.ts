@@ -69,8 +69,7 @@ export async function takeOverStack(
   const state = await watchHolder(run, owned, limits);
   if (state === "alive") throw createLockedError(lock);
   if (state === "released") return;
-  await claim(run, owned, limits);
-  await removeOwnedLock(run, owned);
+  await removeOwnedLock(run, owned, await claim(run, owned, limits));
   run.note(
     `Took the stack over from ${describeLock(lock)}: this operation of owner '${owner}' stored no heartbeat for ${seconds} s.`,
   );
@@ -97,47 +96,77 @@ function findOwnedLock(
   return lock.holder && isHolderAlive(notes, lock.holder) ? undefined : lock;
 }
 
+type HolderState = "alive" | "released" | "silent";
+
 /**
  * Watches the record and the lock until the record was the same for `limits.unchanged`. Compares no
- * times of two hosts: only the monotonic clock of this process measures.
+ * times of two hosts: only the monotonic clock of this process measures. Errors of the backend
+ * during the wait do not matter, because every heartbeat changes the record.
  */
 async function watchHolder(
   run: StackOperation,
-  { lock, record }: OwnedLock,
+  owned: OwnedLock,
   { unchanged, poll }: TakeOverLimits,
-): Promise<"alive" | "released" | "silent"> {
+): Promise<HolderState> {
   const began = performance.now();
   for (;;) {
     await pause(poll, undefined, { signal: run.options.signal });
     const isLongEnough = performance.now() - began >= unchanged;
-    if (!isDeepStrictEqual(await readOwnerRecord(run.access), record)) return "alive";
-    const locks = await list(run);
-    if (locks.every(({ id }) => id !== lock.id)) return "released";
-    if (isLongEnough) return "silent";
+    const state = await readHolderState(run, owned).catch((error: unknown) => {
+      if (isLongEnough) throw error;
+      return "silent" as const;
+    });
+    if (state !== "silent" || isLongEnough) return state;
   }
 }
 
+async function readHolderState(
+  run: StackOperation,
+  { lock, record }: OwnedLock,
+): Promise<HolderState> {
+  if (!isDeepStrictEqual(await readOwnerRecord(run.access), record)) return "alive";
+  const locks = await list(run);
+  return locks.some(({ id }) => id === lock.id) ? "silent" : "released";
+}
+
 /**
- * Stores a claim in place of the record. A holder that was only suspended then kills its engine at
- * its next heartbeat. Throws if another operation replaces the claim, because only one operation may
- * remove the lock.
+ * Stores a claim in place of the record, and returns the claim. A holder that was only suspended then
+ * kills its engine at its next heartbeat. Throws if another operation replaces the claim, because
+ * only one operation may remove the lock.
  */
 async function claim(
-  { access, options }: StackOperation,
+  run: StackOperation,
   { lock, record }: OwnedLock,
   { settle }: TakeOverLimits,
-): Promise<void> {
+): Promise<OwnerRecord> {
   const mine: OwnerRecord = { ...record, run: randomUUID(), beat: 0 };
-  await writeOwnerRecord(access, mine);
-  await pause(settle, undefined, { signal: options.signal });
+  await writeOwnerRecord(run.access, mine);
+  await pause(settle, undefined, { signal: run.options.signal });
+  await requireClaim(run, lock, mine);
+  return mine;
+}
+
+async function requireClaim(
+  { access }: StackOperation,
+  lock: StackLock,
+  mine: OwnerRecord,
+): Promise<void> {
   if (!isDeepStrictEqual(await readOwnerRecord(access), mine)) throw createLockedError(lock);
 }
 
-/** Removes the lock. Throws if another operation has taken a lock in the meantime. */
-const removeOwnedLock = (run: StackOperation, { lock }: OwnedLock): Promise<void> =>
+/**
+ * Removes the lock. Throws if another operation has taken a lock in the meantime. Checks the claim
+ * again, because the claim of another operation may have been stored late by a slow backend.
+ */
+const removeOwnedLock = (
+  run: StackOperation,
+  { lock }: OwnedLock,
+  mine: OwnerRecord,
+): Promise<void> =>
   withRemovalLock(run, async () => {
     const locks = await list(run);
     const other = locks.find((one) => one.id !== lock.id && !isHolderProvenDead(run, one));
     if (other) throw createLockedError(other);
+    await requireClaim(run, lock, mine);
     await removeLocks(run, locks);
   });

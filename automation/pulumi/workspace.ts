@@ -6,6 +6,7 @@ import { parseYamlDocument } from "../../base/yaml.js";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import { withLock } from "../../base/file-lock.js";
 import { getPackageRoot, getStatePath } from "../../base/paths.js";
+import { removeUrlPassword } from "../../base/url-passwords.js";
 import { Failure } from "../../base/failures/failure.js";
 import { parseBackendDirectory } from "./backend.js";
 import { readProjectFile, readStackSettings } from "./project-files.js";
@@ -95,10 +96,10 @@ export function copySecretsProvider(settings: string, earlier: string | undefine
 
 /**
  * Returns the same text for all spellings of one backend: with the directory resolved, and without
- * the password.
+ * passwords.
  */
 const placeOf = (backend: string): string =>
-  parseBackendDirectory(backend) ?? backend.replace(/:[^/:@]*@/, "@");
+  parseBackendDirectory(backend) ?? removeUrlPassword(backend);
 
 function directoryOf({ stack, backend }: StackWorkspaceOptions, project: string): string {
   const hash = createHash("sha256")

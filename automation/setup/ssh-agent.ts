@@ -98,9 +98,9 @@ async function answers(socket: string): Promise<boolean> {
 }
 
 async function waitForAgent(socket: string, child: ChildProcess): Promise<void> {
-  const end = Date.now() + startTimeout;
+  const end = performance.now() + startTimeout;
   while (!existsSync(socket) || !(await answers(socket))) {
-    if (child.exitCode !== null || Date.now() > end)
+    if (child.exitCode !== null || performance.now() > end)
       throw new Failure("FAILED", "ssh-agent does not start.", "Install openssh-client.");
     await pause(20);
   }

@@ -58,12 +58,12 @@ export async function retryUntilSuccess<T>(
   attempt: () => Promise<T>,
   { timeout = defaultCheckTimeout, signal }: VerifyOptions,
 ): Promise<T> {
-  const end = Date.now() + timeout;
+  const end = performance.now() + timeout;
   for (let next = shortestPause; ; next = Math.min(2 * next, longestPause)) {
     try {
       return await attempt();
     } catch (error) {
-      const left = end - Date.now();
+      const left = end - performance.now();
       if (left <= 0 || signal?.aborted === true) throw error;
       await pause(Math.min(next, left), undefined, { signal });
     }

@@ -11,6 +11,7 @@ import {
   parseCredential,
   nameAuthKey,
   environmentSource,
+  requireOneLogin,
   type CloudsAuth,
   type Credential,
 } from "./credential.js";
@@ -289,6 +290,7 @@ function settingsFromEntry(name: string, read: Read): CloudSettings {
   requireUsableAuth(auth, where, (key) => nameAuthKey(key, where));
   const chosen = interfaceOf(entry, where);
   const credential = parseCredential(auth, entry.auth_type, where);
+  requireOneLogin(read.seen.auth ?? {}, credential, where);
   return {
     name,
     authUrl: authUrlIn(auth, where),

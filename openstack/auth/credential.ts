@@ -143,3 +143,38 @@ export function parseCredential(
     scope: scopeOf(auth),
   };
 }
+
+const applicationKeys = [
+  "application_credential_id",
+  "application_credential_name",
+  "application_credential_secret",
+];
+
+/** Keys of `auth` with which OpenStack's provider does not sign in with the kind of credential. */
+const disturbingKeys: Readonly<Record<Credential["kind"], readonly string[]>> = {
+  // The provider prefers a token, and requests no project next to an application credential.
+  password: ["token", ...applicationKeys],
+  application: ["token", "password"],
+  token: applicationKeys,
+};
+
+/**
+ * Throws if OpenStack's provider would sign in with another credential than this program. Its login
+ * may lead to another project, or to none.
+ *
+ * @param auth `auth` as the provider reads it
+ */
+export function requireOneLogin(
+  auth: Readonly<Record<string, string | null | undefined>>,
+  { kind }: Credential,
+  where: string,
+): void {
+  const found = disturbingKeys[kind].filter((key) => (auth[key] ?? "") !== "");
+  if (found.length === 0) return;
+  const what = kind === "application" ? "application credential" : kind;
+  throw new CloudError(
+    "configuration",
+    `${where}: this program would sign in with the ${what}, but OpenStack's provider with ${found.join(", ")}, perhaps to another project.`,
+    "Write one kind of login into `auth`, and the others into another entry of clouds.yaml.",
+  );
+}

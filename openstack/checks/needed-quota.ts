@@ -1,5 +1,5 @@
 import { findByReference } from "../client/name-or-id.js";
-import type { CloudObject, CloudObjectKind } from "../inventory/inventory.js";
+import type { CloudObject, CloudObjectKind, ServerCapacity } from "../inventory/inventory.js";
 import type { Flavor } from "./cloud-offer.js";
 import {
   countedResources,
@@ -14,14 +14,42 @@ import type { QuotaName } from "./quotas.js";
 const sum = (numbers: readonly number[]): number =>
   numbers.reduce((total, number) => total + number, 0);
 
-/** Returns the quota in Nova for the servers of the machines. */
+/**
+ * Returns by how much a machine needs more CPUs and memory than its server has. All values are 0 if
+ * the sizes are unknown.
+ */
+function getGrowth(
+  { name, flavor }: MachineRequirement,
+  flavors: readonly Flavor[],
+  servers: ReadonlyMap<string, CloudObject>,
+): ServerCapacity {
+  const [size] = findByReference(flavor, flavors);
+  const now = servers.get(name)?.capacity;
+  return size && now
+    ? { vcpus: size.vcpus - now.vcpus, ram: size.ram - now.ram }
+    : { vcpus: 0, ram: 0 };
+}
+
+/**
+ * Returns the quota in Nova for the servers of missing machines, and for larger servers of replaced
+ * machines. A replaced server is deleted before its successor is created, so a quota that is too
+ * small would cost the machine.
+ */
 function getServerQuota(
   machines: readonly MachineRequirement[],
   flavors: readonly Flavor[],
+  existing: readonly CloudObject[],
 ): Partial<Record<QuotaName, number>> {
-  const sizes = machines.flatMap(({ flavor }) => findByReference(flavor, flavors).slice(0, 1));
+  const { missing, replaced } = findMachineChanges(machines, existing);
+  const servers = new Map(
+    existing.filter(({ kind }) => kind === "server").map((server) => [server.name, server]),
+  );
+  const sizes: readonly ServerCapacity[] = [
+    ...missing.flatMap(({ flavor }) => findByReference(flavor, flavors).slice(0, 1)),
+    ...replaced.map((machine) => getGrowth(machine, flavors, servers)),
+  ];
   return {
-    instances: machines.length,
+    instances: missing.length,
     cores: sum(sizes.map(({ vcpus }) => vcpus)),
     "MiB of RAM": sum(sizes.map(({ ram }) => ram)),
   };
@@ -94,7 +122,6 @@ export function getNeededQuota(
   existing: readonly CloudObject[],
   parts: Partial<Record<BalancerPart, number>> = {},
 ): Partial<Record<QuotaName, number>> {
-  const { missing } = findMachineChanges(needs.machines, existing);
   const count = (kind: CloudObjectKind): number =>
     existing.filter((object) => object.kind === kind).length;
   const already: Partial<Record<QuotaName, number>> = {
@@ -109,7 +136,7 @@ export function getNeededQuota(
     ...parts,
   };
   return {
-    ...getServerQuota(missing, flavors),
+    ...getServerQuota(needs.machines, flavors, existing),
     ...Object.fromEntries(
       countedResources.map((name) => [name, needs.counts[name] - (already[name] ?? 0)]),
     ),

@@ -41,13 +41,15 @@ export class CloudError extends Failure {
   }
 }
 
+/** Statuses of a service, or of a gateway in front of it, that does not know the request. */
+const unknownRequests: ReadonlySet<number | undefined> = new Set([404, 405, 501]);
+
 /**
- * Returns whether the user is not allowed to send the request, or no service knows the path. A
- * gateway in front of the service may answer 404, too. In all these cases, it is unknown whether
- * the requested objects exist.
+ * Returns whether the user is not allowed to send the request, or no service knows the request. In
+ * these cases, it is unknown whether the requested objects exist.
  */
 export const isHiddenFromUser = (error: unknown): boolean =>
-  error instanceof CloudError && (error.kind === "forbidden" || error.status === 404);
+  error instanceof CloudError && (error.kind === "forbidden" || unknownRequests.has(error.status));
 
 /** Returns whether the service itself refused the request, or does not have the object. */
 export const isDeniedByService = (error: unknown): boolean =>

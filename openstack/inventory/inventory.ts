@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import type { CloudClient, ServiceType } from "../client/cloud-client.js";
 import { CloudError, isDeniedByService, isHiddenFromUser } from "../http/cloud-error.js";
@@ -25,6 +26,11 @@ export const inventoryKinds = [
 ] as const;
 export type CloudObjectKind = (typeof inventoryKinds)[number];
 
+export interface ServerCapacity {
+  readonly vcpus: number;
+  readonly ram: number;
+}
+
 /** Object of the project. The objects of all services have the same fields. */
 export interface CloudObject {
   readonly kind: CloudObjectKind;
@@ -47,6 +53,8 @@ export interface CloudObject {
   readonly owner: string;
   /** ID of the device (server, router) to which a port belongs. Empty for other kinds. */
   readonly device: string;
+  /** CPUs, and memory in MiB, of a server. Absent for other kinds, and if Nova does not report them. */
+  readonly capacity?: ServerCapacity;
   /**
    * Host ID of a server. Nova returns different IDs for the same host to different projects. Empty
    * for other kinds.
@@ -96,6 +104,11 @@ const objectSchema = z
     security_group_rules: z.array(z.unknown()).nullish(),
     floating_ip_address: text,
     keypair: z.looseObject({ name: z.string() }).optional(),
+    flavor: z
+      .object({ vcpus: z.number(), ram: z.number() })
+      .optional()
+      .catch(undefined)
+      .transform((capacity) => capacity && { capacity }),
   })
   .transform((raw) => ({
     id: raw.id ?? raw.keypair?.name ?? raw.name,
@@ -112,6 +125,7 @@ const objectSchema = z
     created: addUtcZone(first(raw.created_at, raw.created)),
     members: raw.members ?? [],
     rules: raw.security_group_rules?.length ?? 0,
+    ...raw.flavor,
   }));
 
 interface Source {
@@ -208,27 +222,59 @@ const isLacking = (kind: CloudObjectKind, error: unknown): boolean =>
 const presentServices: ReadonlySet<ServiceType> = new Set(["compute", "network"]);
 
 /**
+ * Returns whether a proxy answered in place of the service. It may have no such service, or it may
+ * fail for a moment, for example during its reload.
+ */
+const isAnsweredByProxy = (error: unknown): boolean =>
+  isHiddenFromUser(error) && !isDeniedByService(error);
+
+/**
  * Returns whether the error means that the user cannot list the kind. If a proxy answers 404 for a
- * service that every cloud has, the proxy only fails for a moment, for example during its reload.
+ * service that every cloud has, the proxy only fails for a moment.
  */
 const isHidden = (kind: CloudObjectKind, error: unknown): boolean =>
   isHiddenFromUser(error) &&
-  (isDeniedByService(error) || !presentServices.has(sources[kind].service));
+  !(isAnsweredByProxy(error) && presentServices.has(sources[kind].service));
+
+/** Repetition of lists for which a proxy answered in place of the service. */
+export interface ProxyPatience {
+  readonly tries: number;
+  /** Milliseconds between two tries. */
+  readonly interval: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+async function listPatiently(
+  client: CloudClient,
+  kind: CloudObjectKind,
+  { tries, interval, signal }: ProxyPatience,
+): Promise<CloudObject[]> {
+  for (let tried = 1; ; tried += 1)
+    try {
+      return await listObjects(client, kind);
+    } catch (error) {
+      if (tried >= tries || !isAnsweredByProxy(error)) throw error;
+      await pause(interval, undefined, { signal });
+    }
+}
 
 /**
  * Lists the objects of a project that the user can list.
  *
  * @param isNeeded returns whether the kind is necessary. If the user cannot list a necessary kind,
  * this function throws. @default no kind is necessary
+ * @param patience @default one try
  */
 export async function listVisibleObjects(
   client: CloudClient,
   isNeeded: (kind: CloudObjectKind) => boolean = () => false,
+  patience: ProxyPatience = { tries: 1, interval: 0 },
 ): Promise<VisibleObjects> {
   const perKind = await Promise.all(
     inventoryKinds.map(async (kind): Promise<VisibleObjects> => {
       try {
-        return { objects: await listObjects(client, kind), hidden: [], lacking: [] };
+        const objects = await listPatiently(client, kind, patience);
+        return { objects, hidden: [], lacking: [] };
       } catch (error) {
         if (isLacking(kind, error)) return { objects: [], hidden: [], lacking: [kind] };
         if (!isHidden(kind, error) || isNeeded(kind)) throw error;

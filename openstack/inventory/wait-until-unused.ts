@@ -47,8 +47,8 @@ export class TimedWait {
     private readonly waited: AwaitedObject,
     private readonly options: DeleteOptions,
   ) {
-    this.#end = Date.now() + (options.timeout ?? waited.bound);
-    this.#next = Date.now() + this.every;
+    this.#end = performance.now() + (options.timeout ?? waited.bound);
+    this.#next = performance.now() + this.every;
   }
 
   private get every(): number {
@@ -56,15 +56,15 @@ export class TimedWait {
   }
 
   get isOver(): boolean {
-    return Date.now() > this.#end;
+    return performance.now() > this.#end;
   }
 
   /** Waits until the next check. `why` is the reason for the wait. */
   async pause(why: string): Promise<void> {
     const { interval = 2_000, onWait, signal } = this.options;
-    if (Date.now() >= this.#next) {
-      this.#next = Date.now() + this.every;
-      const left = Math.max(1, Math.round((this.#end - Date.now()) / minute));
+    if (performance.now() >= this.#next) {
+      this.#next = performance.now() + this.every;
+      const left = Math.max(1, Math.round((this.#end - performance.now()) / minute));
       onWait?.(`Waiting for the ${this.waited.what}, ${left} min at most: ${why}.`);
     }
     await pause(interval, undefined, { signal });

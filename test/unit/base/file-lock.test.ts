@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { withLock, type LockHolder } from "../../../base/file-lock.js";
 import { referToSelf } from "../../../base/process-identity.js";
 
@@ -90,6 +91,18 @@ describe("base/file-lock", () => {
     await Promise.all([first, second]);
     assert.deepEqual(order, ["first", "second"]);
     assert.equal(told, 1);
+  });
+
+  it("is awaited after a step of the clock, as after a suspension", async () => {
+    const { now } = Date;
+    try {
+      const first = withLock(file, { purpose: "first" }, () => pause(600));
+      const second = withLock(file, { purpose: "second", waitMs: 5_000 }, () => pause(1));
+      Date.now = () => now() + 3_600_000;
+      await Promise.all([first, second]);
+    } finally {
+      Date.now = now;
+    }
   });
 
   it("replaces the lock of a process that has ended", async () => {

@@ -39,9 +39,9 @@ export const programWaits: readonly ProgramWait[] = [
   },
   {
     waitsFor: "a stored heartbeat of the owner",
-    file: "automation/engine/owner-heartbeat.ts",
-    code: ["this.#lease = setTimeout("],
-    limit: "{lease}",
+    file: "base/lease.ts",
+    code: ["this.#looking ??= setInterval("],
+    limit: "{lease@automation/engine/owner-heartbeat.ts}",
     end: "the engine is killed: ENGINE_KILLED",
   },
   {
@@ -71,6 +71,14 @@ export const programWaits: readonly ProgramWait[] = [
     code: ["await wait.pause("],
     limit: "as for an object that is in use",
     end: "`destroy` or `orphans --delete` fails and names the object",
+  },
+  {
+    waitsFor: "a service for which a proxy answers, in the search for leftovers",
+    file: "openstack/inventory/inventory.ts",
+    code: ["await pause(interval"],
+    limit:
+      "{tries@automation/destroy/sweep-leftovers.ts} tries, {interval@automation/destroy/sweep-leftovers.ts} between two tries",
+    end: "`destroy` fails, or names the kinds that it cannot list",
   },
   {
     waitsFor: "Octavia's work on a load balancer",
@@ -301,6 +309,11 @@ export const noWaits: readonly {
     file: "automation/engine/owner-heartbeat.ts",
     code: "await pause(delay",
     reason: "interval of the heartbeats",
+  },
+  {
+    file: "automation/engine/run-engine.ts",
+    code: "ended = setTimeout(kill",
+    reason: "reads messages before the engine without a heartbeat is killed",
   },
   {
     file: "automation/engine/worker.ts",

@@ -124,4 +124,33 @@ describe("an engine whose heartbeat is lost", function () {
     assert.match(message, /no heartbeat of owner 'prod' .* for 1\.5 s \(.*connection refused\)/);
     await until("the engine is killed", isKilled, 10);
   });
+
+  it("is killed with its process if the process does not respond", async () => {
+    const killed = fails(start({ interval: 100, retry: 50, lease: 1_500 }), "ENGINE_KILLED");
+    await until("a heartbeat is stored", () => recordIn(engine) !== undefined, 30);
+    const pid = readFileSync(join(engine.directory, "pid"), "utf8");
+    const [, worker = ""] =
+      /^PPid:\s+(\d+)/m.exec(readFileSync(join("/proc", pid, "status"), "utf8")) ?? [];
+    process.kill(Number(worker), "SIGSTOP");
+    const { message } = await killed;
+    assert.match(
+      message,
+      /no heartbeat of owner 'prod' .* for 1\.5 s \(its process does not respond/,
+    );
+    await until("the engine is killed", isKilled, 10);
+  });
+
+  it("stays if its command line is blocked for longer than the lease, but not its process", async () => {
+    const limits = { interval: 500, retry: 50, lease: 2_500 };
+    let isKilled = false;
+    const work = start(limits).catch(() => (isKilled = true));
+    await until("heartbeats are stored", () => tagCommands(engine).length > 2, 30);
+    // Blocks this thread for longer than the lease and the time to respond.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 13_500);
+    const { length } = tagCommands(engine);
+    await until("more heartbeats are stored", () => tagCommands(engine).length > length + 8, 30);
+    assert.equal(isKilled, false);
+    engine.refuses({ "stack tag": "error: connection refused\n" });
+    await work;
+  });
 });

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { StackOperation } from "../../../../automation/engine/operation-context.js";
 import type { OperationEventListener } from "../../../../automation/engine/operation-events.js";
 import { takeOverStack } from "../../../../automation/guards/take-over-stack.js";
 import { recordEngine } from "../../../../automation/pulumi/locks/lock-holders.js";
 import type { OwnerRecord } from "../../../../automation/pulumi/locks/owner-record.js";
+import { withLock } from "../../../../base/file-lock.js";
 import { Embedder, fails } from "../../../support/engine/embedder.js";
 
 const tag = "stackadm:heartbeat";
@@ -82,6 +84,30 @@ describe("a stack with the lock of a killed operation", function () {
     assert.deepEqual(embedder.engine.operations(), ["up"]);
   });
 
+  it("is taken over although the backend fails for a part of the wait", async () => {
+    lock("lock-1");
+    store();
+    const work = takeOver("prod", { ...quick, unchanged: 4_000 });
+    // The operation has read the record before it reports the wait.
+    while (heard.length === 0) await pause(5);
+    embedder.engine.refuses({ "stack tag": "error: connection refused\n" });
+    await pause(1_500);
+    rmSync(join(embedder.engine.directory, "refusals"), { recursive: true });
+    await work;
+    assert.ok(!existsSync(lockFile("lock-1")));
+  });
+
+  it("stays locked if the backend fails at the end of the wait", async () => {
+    lock("lock-1");
+    store();
+    setTimeout(() => {
+      embedder.engine.refuses({ "stack tag": "error: connection refused\n" });
+    }, 1_000);
+    const { message } = await fails(takeOver("prod", { ...quick, unchanged: 2_000 }), "FAILED");
+    assert.match(message, /The tags of the stack cannot be read: .*connection refused/);
+    assert.ok(existsSync(lockFile("lock-1")));
+  });
+
   it("stays locked for another owner, at once and without a change", async () => {
     lock("lock-1");
     store();
@@ -149,6 +175,25 @@ describe("a stack with the lock of a killed operation", function () {
     });
     assert.ok(existsSync(lockFile("lock-1")));
     assert.equal(stored().run, "other-claim");
+  });
+
+  it("is taken over by only one of two operations, also if a claim is stored late", async () => {
+    lock("lock-1");
+    store();
+    const removal = join(dirname(embedder.kubeconfig()), "unlock.lock");
+    let work: Promise<unknown> = Promise.resolve();
+    await withLock(removal, { purpose: "slow" }, async () => {
+      work = fails(takeOver(), "STACK_LOCKED");
+      // The claim was read before its operation waits for the lock on removals.
+      while (embedder.engine.readTag(tag)?.includes('"beat":0') !== true) await pause(5);
+      const read = calls("stack tag get");
+      while (calls("stack tag get") <= read) await pause(5);
+      await pause(1_000);
+      store({ run: "late-claim", beat: 0 });
+    });
+    await work;
+    assert.ok(existsSync(lockFile("lock-1")));
+    assert.equal(stored().run, "late-claim");
   });
 
   it("is not taken over from an engine that runs on this machine", async () => {

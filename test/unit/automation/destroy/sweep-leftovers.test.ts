@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {
+  proxyPatience,
   sweepLeftovers,
   type SweepOptions,
 } from "../../../../automation/destroy/sweep-leftovers.js";
@@ -16,6 +17,7 @@ describe("sweepLeftovers", () => {
       owned: new Set([...owned, ...retained]),
       retained: new Set(retained),
       interval: 1,
+      patience: { ...proxyPatience, interval: 1 },
     });
   let locked: number;
   beforeEach(() => {
@@ -82,6 +84,36 @@ describe("sweepLeftovers", () => {
     const proxy = { status: 404, body: "default backend - 404" };
     cloud.on("GET /network/security-groups", proxy);
     await assert.rejects(run(), /a proxy or ingress answered 404 instead of the cloud's service/);
+  });
+
+  describe("behind a proxy that answers in place of Cinder", () => {
+    const proxy = { status: 404, body: "default backend - 404" };
+    const metadata = { "cinder.csi.openstack.org/cluster": "dev-0123456789ab" };
+    const volumes = { body: { volumes: [{ id: "v", name: "pvc-1", metadata }] } };
+
+    it("finds volumes that the proxy hides for a moment", async () => {
+      let answers = 0;
+      cloud.on("GET /volumev3/volumes/detail", () => ((answers += 1) < 4 ? proxy : volumes));
+      const { kept, hidden } = await run();
+      assert.deepEqual([kept.map(({ id }) => id), hidden], [["v"], undefined]);
+    });
+
+    it("names volumes as not listed if the proxy always answers", async () => {
+      cloud.on("GET /volumev3/volumes/detail", proxy);
+      assert.deepEqual((await run()).hidden, ["volume"]);
+    });
+
+    it("fails if the proxy hides a kind after the deletions", async () => {
+      let asked = 0;
+      cloud.on("GET /compute/servers/detail", () => ({
+        body: { servers: (asked += 1) === 1 ? [server] : [] },
+      }));
+      const marks = { "stackadm-cluster": "dev", "stackadm-identity": "0123456789ab" };
+      const server = { id: "s", name: "dev-0", metadata: marks };
+      cloud.on("POST /compute/servers/s/action", { status: 202 });
+      cloud.on("GET /volumev3/volumes/detail", () => (asked > 1 ? proxy : volumes));
+      await assert.rejects(run(), /a proxy or ingress answered 404 instead/);
+    });
   });
 
   it("leaves foreign objects with any name alone", async () => {

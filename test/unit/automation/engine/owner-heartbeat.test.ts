@@ -7,6 +7,7 @@ import {
 } from "../../../../automation/engine/owner-heartbeat.js";
 import { takeOverLimits } from "../../../../automation/guards/take-over-stack.js";
 import type { OwnerRecord } from "../../../../automation/pulumi/locks/owner-record.js";
+import { readMachineTime } from "../../../../base/lease.js";
 import { Failure } from "../../../../base/failures/failure.js";
 
 const short = { interval: 20, retry: 5, lease: 400 };
@@ -19,6 +20,9 @@ class World {
   error: Error | undefined;
   readonly written: OwnerRecord[] = [];
   readonly killed: string[] = [];
+  readonly leases: (number | undefined)[] = [];
+  /** Milliseconds for which the machine was suspended. */
+  suspended = 0;
   readonly heartbeat: OwnerHeartbeat;
 
   constructor(limits: Partial<typeof short> = {}) {
@@ -35,8 +39,10 @@ class World {
             this.written.push(record);
           }),
         killEngine: (reason) => this.killed.push(reason),
+        reportLease: (at) => this.leases.push(at),
       },
       { ...short, ...limits },
+      () => readMachineTime() + this.suspended,
     );
   }
 
@@ -103,6 +109,51 @@ describe("OwnerHeartbeat", () => {
     ]);
     assert.equal(world.stored, claim);
     await world.heartbeat.stop();
+  });
+
+  it("keeps the engine if a record has another lock and the engine's lock exists", async () => {
+    const world = new World();
+    world.heartbeat.begin();
+    await world.until(() => world.written.length >= 1);
+    for (const beat of [0, 9]) {
+      const { length } = world.written;
+      world.stored = { ...claim, lock: "lock-0", beat };
+      await world.until(() => world.written.length > length);
+    }
+    await world.heartbeat.stop();
+    assert.deepEqual(world.killed, []);
+  });
+
+  it("kills the engine if a record has another lock and the engine's lock is removed", async () => {
+    const world = new World();
+    world.heartbeat.begin();
+    await world.until(() => world.written.length >= 1);
+    world.lock = undefined;
+    world.stored = { ...claim, lock: "lock-2", beat: 1 };
+    await world.until(() => world.killed.length >= 1);
+    assert.match(world.killed[0] ?? "", /has taken the stack over/);
+    await world.heartbeat.stop();
+  });
+
+  it("kills the engine at once after a suspension that is longer than the lease", async () => {
+    const world = new World({ interval: 60_000, lease: 120_000 });
+    world.heartbeat.begin();
+    await world.until(() => world.written.length >= 1);
+    world.suspended = 130_000;
+    await world.until(() => world.killed.length >= 1);
+    assert.match(world.killed[0] ?? "", /no heartbeat of owner 'prod' could be stored for 120 s/);
+  });
+
+  it("reports each renewal of its lease, and its end", async () => {
+    const world = new World();
+    const began = readMachineTime();
+    world.heartbeat.begin();
+    await world.until(() => world.written.length >= 3);
+    await world.heartbeat.stop();
+    const times = world.leases.slice(0, -1);
+    assert.ok(times.length >= 3);
+    assert.ok(times.every((at = 0) => at >= began && at <= readMachineTime()));
+    assert.equal(world.leases.at(-1), undefined);
   });
 
   it("stores its record again if the record is deleted", async () => {

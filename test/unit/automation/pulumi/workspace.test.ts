@@ -149,6 +149,8 @@ describe("workspace of a stack", () => {
     assert.equal(of("file:///b/"), of("file:///b"));
     assert.equal(of("postgres://me:one@host/b"), of("postgres://me:tw%40o@host/b"));
     assert.notEqual(of("postgres://me:one@host/b"), of("postgres://you:one@host/b"));
+    const socket = "postgres:///b?host=/run&user=me&password=";
+    assert.equal(of(`${socket}one`), of(`${socket}two`));
   });
 
   it("uses settings that the caller passes as text instead of the file's", () => {

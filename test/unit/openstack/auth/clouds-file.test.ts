@@ -146,6 +146,25 @@ describe("clouds.yaml", () => {
       assert.equal(settingsOf({ ...password, auth_type }).credential.kind, "password");
   });
 
+  it("refuses the keys of two logins, of which the provider would use the other one", () => {
+    const application = { application_credential_id: "id", application_credential_secret: "s" };
+    const both = { ...password.auth, ...application };
+    for (const [entry, keys] of [
+      [{ auth: both }, "password"],
+      [{ auth: both, auth_type: "v3applicationcredential" }, "password"],
+      [{ auth: both, auth_type: "password" }, Object.keys(application).join(", ")],
+      [{ auth: { ...password.auth, token: "t" } }, "token"],
+      [{ auth: { ...application, auth_url: "http://k", token: "t" } }, "token"],
+    ] as const) {
+      const { message } = refusal(() => settingsOf(entry));
+      assert.match(message, new RegExp(`but OpenStack's provider with ${keys}, perhaps`), keys);
+    }
+    // The provider does not see a key next to `auth`, and a token hides the password from it.
+    settingsOf({ password: "p", auth: { auth_url: "http://k", ...application } });
+    settingsOf({ auth: { ...password.auth, token: "t" }, auth_type: "token" });
+    settingsOf({ auth: { ...password.auth, token: null } });
+  });
+
   it("refuses an unknown interface", () => {
     const { message } = refusal(() => settingsOf({ ...password, interface: "intern" }));
     assert.match(message, /'intern' is not an interface; write one of public, internal, admin/);

@@ -106,7 +106,7 @@ describe("quotas that only new objects need", () => {
       ]);
     });
 
-    for (const status of [403, 404])
+    for (const status of [403, 404, 405, 501])
       it(`say nothing if Cinder does not show them (${status})`, async () => {
         cloud.on(`GET /volumev3/os-quota-sets/${fakeProject}`, { status });
         cloud.on("GET /volumev3/types/default", { status });

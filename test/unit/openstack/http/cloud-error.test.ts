@@ -101,4 +101,9 @@ describe("isHiddenFromUser", () => {
       assert.equal(isHiddenFromUser(createStatusError("GET x", 404, body)), true);
     assert.equal(isHiddenFromUser(createStatusError("GET x", 500, "")), false);
   });
+
+  it("returns true if a service or a gateway does not know the request", () => {
+    for (const status of [405, 501])
+      assert.equal(isHiddenFromUser(createStatusError("GET x", status, "")), true);
+  });
 });

@@ -27,6 +27,8 @@ describe("takeInventory", () => {
       body: {
         servers: [
           { id: "s", name: "a", status: "ACTIVE", hostId: "h", metadata: { k: "v" }, tags: ["t"] },
+          { id: "new", flavor: { vcpus: 2, ram: 2048, disk: 20, original_name: "small" } },
+          { id: "old", flavor: { id: "f", links: [] } },
         ],
       },
     });
@@ -52,6 +54,8 @@ describe("takeInventory", () => {
         metadata: { k: "v" },
         tags: ["t"],
       }),
+      object({ id: "new", capacity: { vcpus: 2, ram: 2048 } }),
+      object({ id: "old" }),
       object({ kind: "floating IP", id: "f", name: "192.0.2.1", status: "DOWN" }),
       object({ kind: "port", id: "p", status: "ACTIVE", owner: "network:dhcp" }),
       object({ kind: "key pair", id: "key", name: "key" }),

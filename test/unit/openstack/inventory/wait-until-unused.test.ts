@@ -29,6 +29,22 @@ describe("retryWhileInUse", () => {
     assert.equal(new TimedWait(waited, {}).isOver, false);
   });
 
+  it("continues after a step of the clock, as after a suspension", async () => {
+    const { now } = Date;
+    const wait = new TimedWait(waited, {});
+    let tries = 0;
+    const attempt = (): Promise<boolean> => {
+      Date.now = () => now() + 3_600_000;
+      return (tries += 1) < 3 ? Promise.reject(refusal("conflict")) : Promise.resolve(false);
+    };
+    try {
+      assert.equal(await retryWhileInUse(attempt, waited, { interval: 1 }), false);
+      assert.equal(wait.isOver, false);
+    } finally {
+      Date.now = now;
+    }
+  });
+
   it("reports the reason at intervals", async () => {
     const said: string[] = [];
     const options = { interval: 1, onWait: (text: string): void => void said.push(text) };
