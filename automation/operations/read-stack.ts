@@ -1,8 +1,9 @@
-import type { Finding } from "../../openstack/checks/finding.js";
+import { createWarning, type Finding } from "../../openstack/checks/finding.js";
 import { writeKubeconfig } from "../engine/local-cluster-files.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { PreflightRunOptions, StatusResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
+import { explainMissingStack, requireNotElsewhere } from "../guards/stack-elsewhere.js";
 import { readClusterStatus } from "../health/cluster-status.js";
 import { findDeprecatedSettings } from "../preflight/deprecated-settings.js";
 import { findNewerVersion } from "../preflight/newer-version.js";
@@ -22,9 +23,11 @@ import { parseOutputs } from "../verify/cluster-outputs.js";
  */
 
 /** Returns the state of a stack. Throws if the stack does not exist. */
-async function stateOf({ access, stack }: StackOperation): Promise<StateExport> {
+async function stateOf(run: StackOperation): Promise<StateExport> {
+  const { access, stack } = run;
   const state = await readState(access);
   if (state !== undefined) return state;
+  await requireNotElsewhere(run);
   throw new Failure(
     "STACK_NOT_FOUND",
     `The backend has no stack '${stack}'.`,
@@ -61,7 +64,9 @@ export async function runPreflight(
   const state = await readState(run.access);
   const spec = await run.spec({ files: true, state });
   await requireSameLocation({ run, state });
+  const elsewhere = state === undefined ? await explainMissingStack(run) : undefined;
   return [
+    ...(elsewhere ? [createWarning(`stack: ${elsewhere.sentence} ${elsewhere.hint}`)] : []),
     ...(await collectPreflightFindings(run, spec, state, options)),
     ...findDeprecatedSettings(spec),
     ...(isEmptyStack(state) ? [] : findNewerVersion(spec.kubernetes.version)),
