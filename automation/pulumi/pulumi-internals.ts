@@ -85,8 +85,8 @@ const isSet = (value: string | undefined): value is string => value !== undefine
 
 /** Returns the path of the file in which `pulumi login` stores the selected backend. */
 const credentialsPath = (env: NodeJS.ProcessEnv): string => {
-  const { PULUMI_CREDENTIALS_PATH: named, PULUMI_HOME: home } = env;
-  const directory = [named, home].find(isSet) ?? join(getSystemHome(), ".pulumi");
+  const named = [env["PULUMI_CREDENTIALS_PATH"], env["PULUMI_HOME"]].find(isSet);
+  const directory = named ?? join(getSystemHome(), ".pulumi");
   return join(directory, "credentials.json");
 };
 

@@ -41,10 +41,10 @@ describe("a stack of plain `pulumi`, after `pulumi login`", function () {
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(project(), name), text);
     symlinkSync(join(root, "node_modules"), join(project(), "node_modules"));
-    const { PULUMI_BACKEND_URL: _, ...inherited } = process.env;
     process.env["XDG_STATE_HOME"] = join(directory, "state");
     env = {
-      ...inherited,
+      ...process.env,
+      PULUMI_BACKEND_URL: undefined,
       PATH: `${toolDirectory()}${delimiter}${process.env["PATH"] ?? ""}`,
       XDG_STATE_HOME: join(directory, "state"),
       // The commands ignore the programs in their own cache, in which the tools of the tests may be.
@@ -123,9 +123,8 @@ describe("a stack of plain `pulumi`, after `pulumi login`", function () {
       const exported = (await pulumi("stack", "export", "--stack", "dev")).stdout;
       await pulumi("login", url);
       await pulumi("stack", "init", "dev");
-      await run("pulumi", ["stack", "import", "--stack", "dev"], {
-        ...{ cwd: project(), env, input: exported },
-      });
+      const options = { cwd: project(), env, input: exported };
+      await run("pulumi", ["stack", "import", "--stack", "dev"], options);
       const { code, err } = await stackadm(["outputs"], { PULUMI_BACKEND_URL: urlOf("other") });
       assert.equal(code, 1);
       assert.ok(err.includes(`has no stack 'dev', but ${url} has it.`), err);
