@@ -1,6 +1,6 @@
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { readProtectionSettings } from "./other-backend.js";
-import { requireNotElsewhere } from "./stack-elsewhere.js";
+import { readStateHere } from "./stack-elsewhere.js";
 import type { CloudPlace, WhichCluster } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { OperationFacts } from "../steps/step.js";
@@ -8,7 +8,6 @@ import {
   isEmptyStack,
   findClusterIdentities,
   findClusterNames,
-  readState,
   type StateExport,
 } from "../pulumi/stack-state.js";
 
@@ -63,8 +62,7 @@ export function startSignIn({ run }: OperationFacts): void {
  * user has it.
  */
 export async function readStackState(facts: OperationFacts): Promise<void> {
-  facts.state = await readState(facts.run.access);
-  if (facts.state === undefined) await requireNotElsewhere(facts.run);
+  facts.state = await readStateHere(facts.run);
   facts.initial = facts.state;
 }
 

@@ -1,10 +1,15 @@
 import { Failure } from "../../base/failures/failure.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { backendVariable, parseBackendDirectory } from "../pulumi/backend.js";
-import { isEmptyStack, readState } from "../pulumi/stack-state.js";
+import { isEmptyStack, readState, type StateExport } from "../pulumi/stack-state.js";
 import { listOtherBackends } from "../setup/choose-backend.js";
 import { getBackendRule } from "../setup/operation-environment.js";
-import { describeOtherPlaces, hasResources } from "../setup/stack-places.js";
+import {
+  describeNamesake,
+  describeOtherPlaces,
+  findDirectoriesWithStack,
+  hasResources,
+} from "../setup/stack-places.js";
 
 /*
  * Refuses to work with a new stack while another backend of the user has a stack of this name with
@@ -44,8 +49,35 @@ export async function explainMissingStack(
     : describeOtherPlaces(backend, run.stack, [first, ...more]);
 }
 
+/**
+ * Asks the run's backend. If it does not answer, the error also names a directory that has a stack
+ * of this name.
+ */
+export async function askBackend<T>(run: StackOperation, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== "FAILED") throw error;
+    const { stack, directory: projectDirectory, service } = run;
+    const rule = getBackendRule(service.env, projectDirectory);
+    const [place] = findDirectoriesWithStack(service.backend, { rule, stack, projectDirectory });
+    if (place === undefined) throw error;
+    throw new Failure(error.code, error.sentence, `${error.hint} ${describeNamesake(place)}`);
+  }
+}
+
+/**
+ * Returns the stack's state. Returns undefined if no backend of the user has the stack. Throws if
+ * only another backend has the stack.
+ */
+export async function readStateHere(run: StackOperation): Promise<StateExport | undefined> {
+  const state = await askBackend(run, () => readState(run.access));
+  if (state === undefined) await requireNotElsewhere(run);
+  return state;
+}
+
 /** Throws if another backend of the user has the stack, which the run's backend does not have. */
-export async function requireNotElsewhere(run: StackOperation): Promise<void> {
+async function requireNotElsewhere(run: StackOperation): Promise<void> {
   const found = await explainMissingStack(run);
   if (found) throw new Failure("STACK_NOT_FOUND", found.sentence, found.hint);
 }

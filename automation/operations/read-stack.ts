@@ -3,7 +3,7 @@ import { writeKubeconfig } from "../engine/local-cluster-files.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { PreflightRunOptions, StatusResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
-import { explainMissingStack, requireNotElsewhere } from "../guards/stack-elsewhere.js";
+import { askBackend, explainMissingStack, readStateHere } from "../guards/stack-elsewhere.js";
 import { readClusterStatus } from "../health/cluster-status.js";
 import { findDeprecatedSettings } from "../preflight/deprecated-settings.js";
 import { findNewerVersion } from "../preflight/newer-version.js";
@@ -24,10 +24,9 @@ import { parseOutputs } from "../verify/cluster-outputs.js";
 
 /** Returns the state of a stack. Throws if the stack does not exist. */
 async function stateOf(run: StackOperation): Promise<StateExport> {
-  const { access, stack } = run;
-  const state = await readState(access);
+  const { stack } = run;
+  const state = await readStateHere(run);
   if (state !== undefined) return state;
-  await requireNotElsewhere(run);
   throw new Failure(
     "STACK_NOT_FOUND",
     `The backend has no stack '${stack}'.`,
@@ -61,7 +60,7 @@ export async function runPreflight(
   run: StackOperation,
   options: PreflightRunOptions,
 ): Promise<Finding[]> {
-  const state = await readState(run.access);
+  const state = await askBackend(run, () => readState(run.access));
   const spec = await run.spec({ files: true, state });
   await requireSameLocation({ run, state });
   const elsewhere = state === undefined ? await explainMissingStack(run) : undefined;

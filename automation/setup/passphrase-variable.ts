@@ -2,8 +2,9 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { getStatePath } from "../../base/paths.js";
 import { removeUrlPassword } from "../../base/url-passwords.js";
 import { Failure } from "../../base/failures/failure.js";
-import { isDefaultBackend, renderBackendExport } from "./choose-backend.js";
+import { isDefaultBackend } from "./choose-backend.js";
 import { ensurePassphraseFile } from "./create-passphrase-file.js";
+import { describeNamesake } from "./stack-places.js";
 
 export interface PassphraseOptions {
   /** URL of the state backend. */
@@ -62,10 +63,7 @@ function missingPassphraseError(
     ? ` If it was created with the passphrase of this machine, that is ${own}.`
     : "";
   const [place] = listPlaces();
-  const elsewhere =
-    place === undefined
-      ? ""
-      : `A stack with this name is in ${removeUrlPassword(place)}; to use that stack, run \`${renderBackendExport(place)}\`. Otherwise: `;
+  const elsewhere = place === undefined ? "" : `${describeNamesake(place)} Otherwise: `;
   return new Failure(
     "INVALID_USAGE",
     `${noneIsNamed(backend)}. stackadm creates one only for its own directory.`,

@@ -71,6 +71,10 @@ export function explainMissingStackFile(
     : describeOtherPlaces(backend, search.stack, [first, ...more]);
 }
 
+/** Returns a sentence about a backend that has a stack of the same name. */
+export const describeNamesake = (place: string): string =>
+  `A stack with this name is in ${removeUrlPassword(place)}; to use that stack, run \`${renderBackendExport(place)}\`.`;
+
 /** Page about the move of a stack. The package contains the page under the same path. */
 const movePage = "docs/team/share-a-stack.md#move-an-existing-stack-to-a-shared-backend";
 

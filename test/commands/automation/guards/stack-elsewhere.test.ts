@@ -108,6 +108,20 @@ describe("a stack in another backend than the chosen one", function () {
     }
   });
 
+  it("is also named if the chosen backend does not answer", async () => {
+    logIn("https://pulumi.example");
+    const error = "error: dial tcp: no such host\n";
+    operator.engine.refuses({ "stack export": error, "stack ls": error });
+    for (const command of ["up", "status", "doctor"]) {
+      const { code, err } = await operator.run(command);
+      assert.equal(code, 1);
+      assert.match(err, /error: .*no such host/);
+      const found = `A stack with this name is in ${own()}; to use that stack, run \`export `;
+      assert.ok(err.includes(found), `${command}: ${err}`);
+    }
+    assert.deepEqual(operator.engine.operations(), []);
+  });
+
   it("does not prevent a new cluster after `pulumi stack init` in the chosen backend", async () => {
     operator.engine.state({});
     const { err } = await run("up");
