@@ -1,4 +1,5 @@
 import { Failure } from "../../base/failures/failure.js";
+import { removeUrlPassword } from "../../base/url-passwords.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import { backendVariable, parseBackendDirectory } from "../pulumi/backend.js";
 import { isEmptyStack, readState, type StateExport } from "../pulumi/stack-state.js";
@@ -19,7 +20,10 @@ import {
 /** Time limit in milliseconds for the answer of another backend. */
 const answerMilliseconds = 10_000;
 
-/** Returns whether another backend has the stack. A backend that does not answer has no stack. */
+/**
+ * Returns whether another backend has the stack. Warns about a backend that does not answer, and
+ * returns false for it.
+ */
 async function hasStack(run: StackOperation, backend: string): Promise<boolean> {
   const { project, stack, access } = run;
   if (parseBackendDirectory(backend) !== undefined)
@@ -27,7 +31,12 @@ async function hasStack(run: StackOperation, backend: string): Promise<boolean> 
   const other = { ...access, env: { ...access.env, [backendVariable]: backend } };
   return readState(other, answerMilliseconds).then(
     (state) => !isEmptyStack(state),
-    () => false,
+    () => {
+      run.warn(
+        `${removeUrlPassword(backend)} does not answer, so it is unknown whether this backend has the stack '${stack}'.`,
+      );
+      return false;
+    },
   );
 }
 

@@ -128,6 +128,9 @@ describe("a stack of plain `pulumi`, after `pulumi login`", function () {
       const { code, err } = await stackadm(["outputs"], { PULUMI_BACKEND_URL: urlOf("other") });
       assert.equal(code, 1);
       assert.ok(err.includes(`has no stack 'dev', but ${url} has it.`), err);
+      bucket.stop();
+      const refresh = await stackadm(["refresh"], { PULUMI_BACKEND_URL: urlOf("other") });
+      assert.ok(refresh.err.includes(`! ${url} does not answer, so it is unknown`), refresh.err);
     } finally {
       bucket.stop();
     }
