@@ -104,7 +104,7 @@ const insideMayImport = {
     engine: ["pulumi", "setup", "timeline", "verify"],
     steps: ["pulumi", "engine"],
     orphans: ["engine"],
-    guards: ["pulumi", "verify", "engine", "steps", "orphans"],
+    guards: ["pulumi", "setup", "verify", "engine", "steps", "orphans"],
     repair: ["pulumi", "verify", "engine", "steps", "guards"],
     preflight: ["pulumi", "engine", "steps", "repair"],
     destroy: ["pulumi", "verify", "engine", "steps", "orphans", "guards", "repair"],
@@ -113,7 +113,7 @@ const insideMayImport = {
       ...["pulumi", "verify", "engine", "steps", "guards", "repair", "preflight", "destroy"],
       "health",
     ],
-    backup: ["pulumi", "verify", "engine", "steps", "guards"],
+    backup: ["pulumi", "setup", "verify", "engine", "steps", "guards"],
     render: ["pulumi", "timeline", "verify", "engine", "health", "backup"],
     cli: [
       ...["pulumi", "toolchain", "setup", "verify", "engine", "orphans", "repair", "health"],

@@ -27,6 +27,7 @@ import { refresh } from "./operations/refresh.js";
 import { unlock } from "./operations/unlock.js";
 import { up } from "./operations/up.js";
 import { readState, type StateExport } from "./pulumi/stack-state.js";
+import { withChosenBackend } from "./setup/operation-environment.js";
 
 /**
  * Cluster operations for the command line, and for programs that embed stackadm. All failures are
@@ -82,9 +83,9 @@ const operations: OperationTable = {
   unlock,
 };
 
-/** Creates a service that uses one state backend. */
-export function createClusterService(service: ClusterServiceOptions): ClusterService {
-  const queue = new OperationQueue(service, operations);
+/** Creates a service that uses one state backend. Throws INVALID_USAGE if the backend is wrong. */
+export function createClusterService(options: ClusterServiceOptions): ClusterService {
+  const queue = new OperationQueue(withChosenBackend(options), operations);
   return {
     start: (name, stack, options) => queue.start(name, stack, options),
     destroyPlan: (stack, options = {}) =>

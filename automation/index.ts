@@ -74,6 +74,7 @@ export type {
   StateExport,
 } from "./pulumi/stack-state.js";
 export { VerificationFailed } from "./health/cluster-health.js";
+export type { BackendChoice, BackendSource } from "./setup/choose-backend.js";
 export {
   prepareEnvironment,
   type EnvironmentOptions,

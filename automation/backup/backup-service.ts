@@ -3,6 +3,7 @@ import { requireUnlocked } from "../guards/stack-lock.js";
 import type {
   ClusterServiceOptions,
   RunOptions,
+  ServiceOptions,
   StopSignals,
   WhichCluster,
 } from "../engine/operation-options.js";
@@ -21,6 +22,7 @@ import { convertAbortError } from "../../base/failures/cancellation.js";
 import { readStackState, reportCluster } from "../guards/identify-clusters.js";
 import { requireClusterStack } from "../guards/cluster-stack.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
+import { withChosenBackend } from "../setup/operation-environment.js";
 import { runGuards } from "../steps/run-steps.js";
 import type { OperationFacts } from "../steps/step.js";
 import { parseOutputs, type ClusterOutputs } from "../verify/cluster-outputs.js";
@@ -104,7 +106,7 @@ const emitTo =
 
 /** Runs `work` with the state, the outputs and the machines of a stack's cluster. */
 async function withCluster<T>(
-  service: ClusterServiceOptions,
+  service: ServiceOptions,
   stack: string,
   options: BackupRunOptions,
   work: (cluster: Cluster) => Promise<T>,
@@ -155,7 +157,11 @@ async function planNow(
   return { plan: planRestore({ backup, outputs, seen }), servers };
 }
 
-export const createBackupService = (service: ClusterServiceOptions): BackupService => ({
+/** Creates a service that uses one state backend. Throws INVALID_USAGE if the backend is wrong. */
+export const createBackupService = (options: ClusterServiceOptions): BackupService =>
+  createServiceOfBackend(withChosenBackend(options));
+
+const createServiceOfBackend = (service: ServiceOptions): BackupService => ({
   backup: (stack, options) =>
     withCluster(service, stack, options, async ({ run, ...source }) => {
       const requireGoingOn = (): void => {

@@ -75,6 +75,23 @@ const plannedObjects = {
     .describe("Kinds of objects that the cloud does not let this user list"),
 };
 
+export const backendLineSchema = z
+  .object({
+    type: z.literal("backend"),
+    stack: z.string().describe("Name of the stack"),
+    url: z.string().describe("URL of the state backend, without its password"),
+    chosenBy: z
+      .enum(["environment", "project", "login", "default"])
+      .describe(
+        "What chose the backend: `PULUMI_BACKEND_URL`, `backend.url` in `Pulumi.yaml`, `pulumi login`, or none of them",
+      ),
+  })
+  .meta({
+    id: "backend",
+    description: "Backend in which the command looks for the stack. First line of the command.",
+    examples: [{ type: "backend", stack: "prod", url: "s3://states", chosenBy: "login" }],
+  });
+
 export const planLineSchema = z
   .object({
     type: z.literal("plan"),
@@ -160,6 +177,7 @@ export const outputLineSchema = z.union([
     z.discriminatedUnion("type", [stepEventSchema, diagnosticEventSchema]),
   ),
   z.intersection(operationEventHeadSchema.pick({ stack: true }), clusterEventSchema),
+  backendLineSchema,
   planLineSchema,
   locksLineSchema,
   resultLineSchema,

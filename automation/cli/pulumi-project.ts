@@ -13,8 +13,6 @@ export interface PulumiProject {
   readonly name?: string;
   /** Path of the project's program. Absent if the project uses the program of this package. */
   readonly program?: string;
-  /** URL of the backend in Pulumi.yaml. Absent: Pulumi.yaml names no backend. */
-  readonly backend?: string;
 }
 
 const fileName = "Pulumi.yaml";
@@ -85,13 +83,6 @@ const languageOf = (runtime: unknown): unknown =>
 const readProject = (directory: string): Readonly<Record<string, unknown>> =>
   (parseProjectFile(directory).toJS() ?? {}) as Record<string, unknown>;
 
-const backendOf = ({
-  backend,
-}: Readonly<Record<string, unknown>>): Pick<PulumiProject, "backend"> => {
-  const { url } = (backend ?? {}) as { readonly url?: unknown };
-  return typeof url === "string" && url !== "" ? { backend: url } : {};
-};
-
 /**
  * Returns the name and the path of the project's own program. Returns an empty object if the
  * project contains only settings, or if `main` is the program of this package.
@@ -117,10 +108,7 @@ const isPackageProgram = (entry: string): boolean =>
     isSame(entry, program),
   );
 
-const ofPackage = (): PulumiProject => ({
-  directory: getPackageRoot(),
-  ...backendOf(readProject(getPackageRoot())),
-});
+const ofPackage = (): PulumiProject => ({ directory: getPackageRoot() });
 
 /**
  * Returns the project of a directory. Returns this package itself if `cwd` is absent and the
@@ -144,8 +132,7 @@ export function findPulumiProject(cwd?: string): PulumiProject {
     );
   }
   if (isSame(directory, getPackageRoot())) return ofPackage();
-  const project = readProject(directory);
-  return { directory, ...ownProgram(directory, project), ...backendOf(project) };
+  return { directory, ...ownProgram(directory, readProject(directory)) };
 }
 
 /**

@@ -4,12 +4,14 @@ import { createClusterService, type ClusterService } from "../cluster-service.js
 import type { StopSignals, WhichCluster } from "../engine/operation-options.js";
 import type { StartedOperation } from "../engine/operation-events.js";
 import { silentProgress } from "../../base/progress.js";
+import { removeUrlPassword } from "../../base/url-passwords.js";
 import { addEnvironmentSecrets } from "../../base/terminal/redact-secrets.js";
 import { describesCluster, readOpenstackPluginVersion } from "../engine/stack-settings.js";
 import { readStackSettings } from "../pulumi/project-files.js";
 import { usesPassphrase } from "../pulumi/workspace.js";
 import { RunView, type RunViewOptions } from "../render/run-progress.js";
 import { renderClusterLine } from "../render/cluster-line.js";
+import { renderBackendLine, type BackendChoice } from "../setup/choose-backend.js";
 import { prepareEnvironment, type OperationEnvironment } from "../setup/operation-environment.js";
 import { findPulumiProject, type PulumiProject } from "./pulumi-project.js";
 import type { CommandSession } from "../../base/terminal/session.js";
@@ -42,6 +44,18 @@ export interface StackContext {
 export const readStackPluginVersion = (settings: string): PulumiOpenstackVersion | undefined =>
   readOpenstackPluginVersion({ settings, siteFile: process.env["STACKADM_SITE"] });
 
+/**
+ * Returns a callback that reports the chosen backend: in the first line that the command prints, or
+ * in an event with `--json`.
+ */
+export const createBackendReporter =
+  (session: CommandSession, stack: string) =>
+  (choice: BackendChoice): void => {
+    const { url, chosenBy } = choice;
+    session.emit({ type: "backend", stack, url: removeUrlPassword(url), chosenBy });
+    if (!session.json) session.progress.note(renderBackendLine(choice));
+  };
+
 /** Prepares the context of a command about a stack, runs the command, and cleans up. */
 export async function withStack<T>(
   session: CommandSession,
@@ -54,7 +68,9 @@ export async function withStack<T>(
     progress: session.progress,
     signal: session.signal,
     passphrase: usesPassphrase(settings),
-    backend: project.backend,
+    projectDirectory: project.directory,
+    stack,
+    onBackend: createBackendReporter(session, stack),
     openstackPlugin: readStackPluginVersion(settings),
   });
   addEnvironmentSecrets(session.redactor, environment.env);

@@ -16,7 +16,7 @@ import type { DecodedEngineEvent } from "../pulumi/events.js";
 import { EngineWork } from "./engine-work.js";
 import { createHeartbeatRequest } from "./owner-heartbeat.js";
 import { convertEngineEvent, type OperationEventListener } from "./operation-events.js";
-import type { ClusterServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
+import type { ServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
 import type { EngineOperationName, OperationRequest } from "./worker-messages.js";
 import { readClusterSpec, type SpecSources } from "./stack-settings.js";
 import {
@@ -82,7 +82,7 @@ export class StackOperation {
   readonly spans = new SpanCollector();
 
   constructor(
-    readonly service: ClusterServiceOptions,
+    readonly service: ServiceOptions,
     readonly stack: string,
     readonly options: RunOptions & StopSignals = {},
     /** Receives the events of the operation. Default: events are dropped. */

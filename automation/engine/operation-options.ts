@@ -19,14 +19,18 @@ export interface ClusterServiceOptions {
   readonly env: NodeJS.ProcessEnv;
   /**
    * URL of the state backend. Operations fail with INVALID_USAGE if PULUMI_BACKEND_URL in `env` names
-   * another backend.
+   * another backend. Default: PULUMI_BACKEND_URL in `env`, else `backend.url` in Pulumi.yaml, else the
+   * backend that `pulumi login` selected, else a directory in the user's state directory.
    */
-  readonly backend: string;
+  readonly backend?: string;
   /** Directory with Pulumi.yaml and the stack files. Default: the package's root. */
   readonly projectDirectory?: string;
   /** Module that exports the program. Default: the package's own program. */
   readonly program?: string;
 }
+
+/** Options of a service whose backend is chosen. */
+export type ServiceOptions = ClusterServiceOptions & { readonly backend: string };
 
 /** Cloud, region and project in which a cluster is. */
 export type CloudPlace = Immutable<z.infer<typeof cloudPlaceSchema>>;

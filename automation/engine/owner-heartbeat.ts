@@ -13,7 +13,7 @@ import {
 } from "../pulumi/locks/owner-record.js";
 import type { StateAccess } from "../pulumi/stack-state.js";
 import { hasUnlockedPreviews } from "../pulumi/locks/update-in-progress.js";
-import type { ClusterServiceOptions } from "./operation-options.js";
+import type { ServiceOptions } from "./operation-options.js";
 import type { HeartbeatRequest, OperationRequest } from "./worker-messages.js";
 
 /*
@@ -34,7 +34,7 @@ export const heartbeatLimits: HeartbeatLimits = { interval: 30_000, retry: 5_000
  */
 export function createHeartbeatRequest(
   operation: OperationRequest["operation"],
-  { env, backend }: Pick<ClusterServiceOptions, "env" | "backend">,
+  { env, backend }: Pick<ServiceOptions, "env" | "backend">,
 ): HeartbeatRequest | undefined {
   const owner = readOwner(env);
   const isNeeded = operation !== "preview" && !hasUnlockedPreviews(backend);

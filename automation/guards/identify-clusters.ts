@@ -1,5 +1,6 @@
 import type { CloudClient } from "../../openstack/client/cloud-client.js";
 import { readProtectionSettings } from "./other-backend.js";
+import { readStateHere } from "./stack-elsewhere.js";
 import type { CloudPlace, WhichCluster } from "../engine/operation-options.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { OperationFacts } from "../steps/step.js";
@@ -7,7 +8,6 @@ import {
   isEmptyStack,
   findClusterIdentities,
   findClusterNames,
-  readState,
   type StateExport,
 } from "../pulumi/stack-state.js";
 
@@ -57,8 +57,12 @@ export function startSignIn({ run }: OperationFacts): void {
   run.cloud().catch(() => undefined);
 }
 
+/**
+ * Reads the stack's state. Throws if the backend does not have the stack, but another backend of the
+ * user has it.
+ */
 export async function readStackState(facts: OperationFacts): Promise<void> {
-  facts.state = await readState(facts.run.access);
+  facts.state = await readStateHere(facts.run);
   facts.initial = facts.state;
 }
 

@@ -24,6 +24,7 @@ import {
   removeLocks,
   withRemovalLock,
 } from "./remove-locks.js";
+import { askBackend } from "./stack-elsewhere.js";
 import { takeOverStack } from "./take-over-stack.js";
 
 const locksOf = ({ access, service }: StackOperation): Promise<StackLock[]> =>
@@ -58,7 +59,8 @@ export async function requireUnlocked({ run }: OperationFacts): Promise<void> {
   const owner = readOwner(run.service.env);
   if (hasUnlockedPreviews(run.service.backend)) {
     if (owner !== undefined) run.note(`${ownerVariable} has no effect with Pulumi Cloud.`);
-    if ((await readUpdateInProgress(run.access)) === true) throw createUpdateInProgressError();
+    const isHeld = await askBackend(run, () => readUpdateInProgress(run.access));
+    if (isHeld === true) throw createUpdateInProgressError();
     return;
   }
   if (owner !== undefined) await takeOverStack(run, owner);

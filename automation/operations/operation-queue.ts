@@ -7,11 +7,7 @@ import {
   type OperationEventListener,
   type StartedOperation,
 } from "../engine/operation-events.js";
-import type {
-  ClusterServiceOptions,
-  RunOptions,
-  StopSignals,
-} from "../engine/operation-options.js";
+import type { ServiceOptions, RunOptions, StopSignals } from "../engine/operation-options.js";
 import { findDroppedVariables } from "../pulumi/engine-environment.js";
 import { redactError, type Redactor } from "../../base/terminal/redact-secrets.js";
 import { createServiceRedactor } from "../engine/service-redactor.js";
@@ -74,7 +70,7 @@ export class OperationQueue {
   readonly #turns = new Map<string, Turns>();
 
   constructor(
-    private readonly service: ClusterServiceOptions,
+    private readonly service: ServiceOptions,
     private readonly operations: OperationTable,
   ) {}
 

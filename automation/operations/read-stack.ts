@@ -1,8 +1,9 @@
-import type { Finding } from "../../openstack/checks/finding.js";
+import { createWarning, type Finding } from "../../openstack/checks/finding.js";
 import { writeKubeconfig } from "../engine/local-cluster-files.js";
 import type { StackOperation } from "../engine/operation-context.js";
 import type { PreflightRunOptions, StatusResult } from "../engine/operation-options.js";
 import { requireSameLocation } from "../guards/cloud-location.js";
+import { askBackend, explainMissingStack, readStateHere } from "../guards/stack-elsewhere.js";
 import { readClusterStatus } from "../health/cluster-status.js";
 import { findDeprecatedSettings } from "../preflight/deprecated-settings.js";
 import { findNewerVersion } from "../preflight/newer-version.js";
@@ -22,8 +23,9 @@ import { parseOutputs } from "../verify/cluster-outputs.js";
  */
 
 /** Returns the state of a stack. Throws if the stack does not exist. */
-async function stateOf({ access, stack }: StackOperation): Promise<StateExport> {
-  const state = await readState(access);
+async function stateOf(run: StackOperation): Promise<StateExport> {
+  const { stack } = run;
+  const state = await readStateHere(run);
   if (state !== undefined) return state;
   throw new Failure(
     "STACK_NOT_FOUND",
@@ -58,10 +60,12 @@ export async function runPreflight(
   run: StackOperation,
   options: PreflightRunOptions,
 ): Promise<Finding[]> {
-  const state = await readState(run.access);
+  const state = await askBackend(run, () => readState(run.access));
   const spec = await run.spec({ files: true, state });
   await requireSameLocation({ run, state });
+  const elsewhere = state === undefined ? await explainMissingStack(run) : undefined;
   return [
+    ...(elsewhere ? [createWarning(`stack: ${elsewhere.sentence} ${elsewhere.hint}`)] : []),
     ...(await collectPreflightFindings(run, spec, state, options)),
     ...findDeprecatedSettings(spec),
     ...(isEmptyStack(state) ? [] : findNewerVersion(spec.kubernetes.version)),

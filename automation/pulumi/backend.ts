@@ -34,7 +34,7 @@ function refuse({ backend, by }: Named, why: string, what = `Correct it: ${examp
  * Returns the directory that the engine uses for `~`: the user's home directory according to the
  * system. HOME may have another value.
  */
-function home(): string {
+export function getSystemHome(): string {
   try {
     return userInfo().homedir;
   } catch (error) {
@@ -47,7 +47,7 @@ function home(): string {
 export function parseBackendDirectory(backend: string, by = backendVariable): string | undefined {
   if (!backend.startsWith("file://")) return undefined;
   const [plain = ""] = backend.split("?");
-  const url = plain.replace(/^file:\/\/~(?=\/|$)/, `file://${home()}`);
+  const url = plain.replace(/^file:\/\/~(?=\/|$)/, `file://${getSystemHome()}`);
   if (!url.startsWith("file:///"))
     return refuse(
       { backend, by },
@@ -55,6 +55,13 @@ export function parseBackendDirectory(backend: string, by = backendVariable): st
     );
   return resolve(fileURLToPath(url));
 }
+
+/**
+ * Returns the same text for all spellings of one backend: with the directory resolved, and without
+ * passwords. The name of a stack's private directory is derived from this text.
+ */
+export const normalizeBackend = (backend: string): string =>
+  parseBackendDirectory(backend) ?? removeUrlPassword(backend);
 
 /**
  * URL parameters that are refused. With these parameters, the engine would use other files than

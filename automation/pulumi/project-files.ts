@@ -74,6 +74,13 @@ export function readProjectFile(directory: string): ProjectFile {
   return { name, document, stackDirectory: stackDirectoryOf(directory, document) };
 }
 
+/** Returns the URL of the backend in a project's Pulumi.yaml, if the file names one. */
+export function readProjectBackend(directory: string): string | undefined {
+  const { backend } = (parseProjectFile(directory).toJS() ?? {}) as { readonly backend?: unknown };
+  const url: unknown = isObject(backend) ? backend["url"] : undefined;
+  return typeof url === "string" && url !== "" ? url : undefined;
+}
+
 /**
  * Matches names of stacks that Pulumi accepts, and that cannot be mistaken for a path or an option.
  */

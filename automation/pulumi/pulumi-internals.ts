@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import type { Stack } from "@pulumi/pulumi/automation";
-import { parseBackendDirectory } from "./backend.js";
+import { z } from "zod";
+import { Failure } from "../../base/failures/failure.js";
+import { getSystemHome, parseBackendDirectory } from "./backend.js";
 
 /*
  * Contains everything in `automation/` that depends on private parts of Pulumi: of the Node SDK,
@@ -67,6 +70,109 @@ function engineFiles(backend: string, ...folder: readonly string[]): string[] {
  */
 export const lockedStackPattern =
   /the stack is currently locked|\[409\] Conflict: Another update is currently in progress/;
+
+/** Address of Pulumi Cloud, to which an access token belongs if PULUMI_API names no other service. */
+const pulumiCloudUrl = "https://api.pulumi.com";
+
+const credentialsSchema = z.looseObject({
+  /** URL of the selected backend. Absent or empty: the user is logged out. */
+  current: z.string().optional(),
+  /** Version of the encryption, if PULUMI_CREDENTIAL_STORE has encrypted the file. */
+  $pulumiSecureStore: z.unknown().optional(),
+});
+
+const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
+
+/** Returns the path of the file in which `pulumi login` stores the selected backend. */
+const credentialsPath = (env: NodeJS.ProcessEnv): string => {
+  const named = [env["PULUMI_CREDENTIALS_PATH"], env["PULUMI_HOME"]].find(isSet);
+  const directory = named ?? join(getSystemHome(), ".pulumi");
+  return join(directory, "credentials.json");
+};
+
+/** Returns the content of the file with the credentials. Returns "" if the file does not exist. */
+function readCredentialsFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return "";
+    throw unknownLoginError(file, `cannot be read (${code})`);
+  }
+}
+
+const unknownLoginError = (
+  file: string,
+  why: string,
+  what = "Correct or delete the file, or set PULUMI_BACKEND_URL to the backend with the state.",
+): Failure =>
+  new Failure(
+    "INVALID_USAGE",
+    `${file} ${why}, so the backend that \`pulumi login\` selected is unknown.`,
+    what,
+  );
+
+/** Backend in which the user is logged in. */
+export interface Login {
+  readonly url: string;
+  /** What logs the user in. */
+  readonly by: "pulumi login" | "PULUMI_ACCESS_TOKEN";
+}
+
+/**
+ * Returns the backend that `pulumi login` selected. Without a login, PULUMI_ACCESS_TOKEN selects
+ * Pulumi Cloud, or the service in PULUMI_API. Returns undefined if the user is not logged in. Throws
+ * if the file with the login cannot be read.
+ *
+ * Reason: the backend must be known before Pulumi is installed, and before any request to a service.
+ *
+ * Public way: `pulumi whoami --json`, which asks the service.
+ */
+export function readLogin(env: NodeJS.ProcessEnv): Login | undefined {
+  const file = credentialsPath(env);
+  const text = readCredentialsFile(file);
+  const { current, $pulumiSecureStore: encrypted } =
+    text === "" ? {} : parseCredentials(file, text);
+  if (encrypted !== undefined)
+    throw unknownLoginError(
+      file,
+      "is encrypted",
+      "Set PULUMI_BACKEND_URL to the backend that `pulumi whoami --verbose` prints.",
+    );
+  if (isSet(current)) return { url: current, by: "pulumi login" };
+  if (!isSet(env["PULUMI_ACCESS_TOKEN"])) return undefined;
+  const url = [env["PULUMI_API"]].find(isSet) ?? pulumiCloudUrl;
+  return { url, by: "PULUMI_ACCESS_TOKEN" };
+}
+
+function parseCredentials(file: string, text: string): z.infer<typeof credentialsSchema> {
+  try {
+    return credentialsSchema.parse(JSON.parse(text));
+  } catch {
+    throw unknownLoginError(file, "is not the JSON object that `pulumi login` writes");
+  }
+}
+
+const checkpointSchema = z.looseObject({
+  checkpoint: z.looseObject({ latest: z.unknown().optional() }),
+});
+
+/**
+ * Returns the newest deployment of a stack. Returns undefined if the backend is not a directory, or
+ * if the directory does not have the stack. A checkpoint that cannot be read throws.
+ *
+ * Reason: a stack is searched in several directories, in milliseconds, and before an engine exists.
+ *
+ * Public way: `pulumi stack export`, which takes a second for each directory.
+ */
+export function readCheckpoint({ backend, project, stack }: StackPlace): unknown {
+  const names = [`${stack}.json`, `${stack}.json.gz`];
+  const file = engineFiles(backend, "stacks", project).find((one) => names.includes(basename(one)));
+  if (file === undefined) return undefined;
+  const bytes = readFileSync(file);
+  const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+  return checkpointSchema.parse(JSON.parse(text)).checkpoint.latest ?? {};
+}
 
 const attributesEnding = ".attrs";
 

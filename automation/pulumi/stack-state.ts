@@ -124,12 +124,17 @@ function unreadable(message: string): Failure | undefined {
 
 /**
  * Returns the stack's state with encrypted secrets. Returns undefined if the stack does not exist.
+ *
+ * @param timeout time limit in milliseconds. Default: `commandMilliseconds`
  */
-export async function readState(access: StateAccess): Promise<StateExport | undefined> {
+export async function readState(
+  access: StateAccess,
+  timeout = commandMilliseconds,
+): Promise<StateExport | undefined> {
   const { project, stack } = access.workspace;
   const stackLocation = { backend: access.env[backendVariable] ?? "", project, stack };
   const read = () =>
-    runPulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255] });
+    runPulumi(access, ["stack", "export"], { accept: [0, 1, 2, 3, 4, 5, 6, 7, 8, 255], timeout });
   let { code, stdout, stderr } = await read();
   if (code !== 0 && /\bEOF\s*$/.test(stderr) && deleteEmptyAttributes(stackLocation) > 0)
     ({ code, stdout, stderr } = await read());

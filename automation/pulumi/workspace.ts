@@ -6,9 +6,8 @@ import { parseYamlDocument } from "../../base/yaml.js";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import { withLock } from "../../base/file-lock.js";
 import { getPackageRoot, getStatePath } from "../../base/paths.js";
-import { removeUrlPassword } from "../../base/url-passwords.js";
 import { Failure } from "../../base/failures/failure.js";
-import { parseBackendDirectory } from "./backend.js";
+import { normalizeBackend } from "./backend.js";
 import { readProjectFile, readStackSettings } from "./project-files.js";
 
 /**
@@ -94,16 +93,9 @@ export function copySecretsProvider(settings: string, earlier: string | undefine
   return document.toString();
 }
 
-/**
- * Returns the same text for all spellings of one backend: with the directory resolved, and without
- * passwords.
- */
-const placeOf = (backend: string): string =>
-  parseBackendDirectory(backend) ?? removeUrlPassword(backend);
-
 function directoryOf({ stack, backend }: StackWorkspaceOptions, project: string): string {
   const hash = createHash("sha256")
-    .update(`${placeOf(backend)}\n${project}`)
+    .update(`${normalizeBackend(backend)}\n${project}`)
     .digest("hex");
   return getStatePath("work", `${stack}-${hash.slice(0, 8)}`);
 }

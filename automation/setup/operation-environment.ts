@@ -1,16 +1,18 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { pathToFileURL } from "node:url";
+import { existsSync } from "node:fs";
 import type { Toolchain } from "../toolchain/toolchain.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstack-versions.js";
-import { getLabFolderName, getLabName, getStatePath } from "../../base/paths.js";
+import { getLabFolderName, getLabName, getPackageRoot, getStatePath } from "../../base/paths.js";
 import { silentProgress, type Progress } from "../../base/progress.js";
 import { createRedactor, redactError } from "../../base/terminal/redact-secrets.js";
-import { backendVariable, requireBackendUrl } from "../pulumi/backend.js";
+import { backendVariable } from "../pulumi/backend.js";
 import { getGrpcVariables } from "../pulumi/engine-environment.js";
 import { readOwner } from "../pulumi/locks/owner-record.js";
+import { readProjectBackend } from "../pulumi/project-files.js";
 import { ensureCommands } from "../../base/host-packages.js";
+import { chooseBackend, type BackendChoice, type BackendRuleOptions } from "./choose-backend.js";
 import { preparePassphraseEnvironment } from "./passphrase-variable.js";
+import { findDirectoriesWithStack } from "./stack-places.js";
 import { ensureAgent, createNewKeyReporter, type SshAgent } from "./ssh-agent.js";
 
 /** Names and paths of the lab. */
@@ -78,38 +80,31 @@ export function selectCloudEnvironment(env: NodeJS.ProcessEnv): Record<string, s
   };
 }
 
-/**
- * Returns the URL of the state backend: from the environment, or else from the project's
- * Pulumi.yaml. Pulumi uses the same order. If neither has a URL, returns a directory in the user's
- * state directory. On the lab, this directory is deleted with the lab.
- *
- * @param ofProject `backend.url` in Pulumi.yaml
- */
-export function resolveBackendUrl(env: NodeJS.ProcessEnv, ofProject?: string): string {
-  const named = env[backendVariable];
-  if (isSet(named)) return requireBackendUrl(named);
-  if (isSet(ofProject)) return requireBackendUrl(ofProject, "Pulumi.yaml: backend.url");
-  const directory = getStatePath(...(usesLab(env) ? [getLabFolderName()] : []), "pulumi");
-  makeDirectory(directory);
-  return pathToFileURL(directory).href;
-}
+/** Returns what the rule for the backend depends on, in a project or without one. */
+export const getBackendRule = (
+  env: NodeJS.ProcessEnv,
+  projectDirectory?: string,
+): BackendRuleOptions => ({
+  env,
+  project: projectDirectory === undefined ? undefined : readProjectBackend(projectDirectory),
+  onLab: usesLab(env),
+});
 
-/**
- * Creates a directory. The error names XDG_STATE_HOME, because a wrong value of this variable may
- * be the cause.
- */
-function makeDirectory(directory: string): void {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw new Failure(
-      "INVALID_USAGE",
-      `The directory ${directory} for the state cannot be created (${code}).`,
-      "Set XDG_STATE_HOME to a directory that you may write into, or unset it.",
-    );
-  }
-}
+/** Returns the options of a service with the backend that they name, or that the rule chooses. */
+export const withChosenBackend = <
+  Options extends Pick<EnvironmentOptions, "projectDirectory"> & {
+    readonly env: NodeJS.ProcessEnv;
+    readonly backend?: string;
+  },
+>(
+  options: Options,
+): Options & { readonly backend: string } => {
+  const { env, backend, projectDirectory = getPackageRoot() } = options;
+  return {
+    ...options,
+    backend: backend ?? chooseBackend(getBackendRule(env, projectDirectory)).url,
+  };
+};
 
 /**
  * Pattern of valid values, and advice, for environment variables that the engine or OpenStack's
@@ -137,7 +132,10 @@ export interface OperationEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Variables in `env` whose values differ from the user's environment. */
   readonly changes: Readonly<Record<string, string>>;
+  /** URL of the state backend. */
   readonly backend: string;
+  /** What chose the backend. */
+  readonly chosenBy: BackendChoice["chosenBy"];
   readonly onLab: boolean;
   readonly toolchain: Toolchain;
   /** SSH agent with the login key. Absent if the caller requested no agent. */
@@ -152,10 +150,17 @@ export interface EnvironmentOptions {
   /** Environment of the user. Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
   /**
-   * URL of the backend in the project's Pulumi.yaml (`backend.url`). PULUMI_BACKEND_URL overrides
-   * it. Default: none.
+   * Directory with Pulumi.yaml, whose `backend.url` names the backend unless PULUMI_BACKEND_URL is
+   * set. Default: no Pulumi.yaml is read.
    */
-  readonly backend?: string | undefined;
+  readonly projectDirectory?: string;
+  /**
+   * Name of the stack in the project. If its passphrase is missing, the error names other backends
+   * that have this stack. Default: the error names none.
+   */
+  readonly stack?: string;
+  /** Called with the backend before the tools are prepared, which may take minutes. */
+  readonly onBackend?: (choice: BackendChoice) => void;
   /** Version of the OpenStack plugin. Default: `defaultOpenstackPlugin`. */
   readonly openstackPlugin?: PulumiOpenstackVersion | undefined;
   /** Whether to start an ssh-agent unless an agent with a key runs. Default: true. */
@@ -193,12 +198,19 @@ async function prepare(
   const cloud = selectCloudEnvironment(env);
   // Checks the backend before the toolchain, because an installation of the toolchain may take
   // minutes, and the user should see an error of the backend first.
-  const backend = resolveBackendUrl(env, options.backend);
+  const rule = getBackendRule(env, options.projectDirectory);
+  const { url: backend, chosenBy, setting } = chooseBackend(rule);
+  options.onBackend?.({ url: backend, chosenBy, setting });
   const { progress = silentProgress, signal, passphrase: needed = true } = options;
   const note = (text: string): void => {
     progress.note(text);
   };
-  const passphrase = preparePassphraseEnvironment(env, { backend, needed, note });
+  const { stack, projectDirectory } = options;
+  const listPlaces = (): string[] =>
+    stack === undefined || projectDirectory === undefined
+      ? []
+      : findDirectoriesWithStack(backend, { rule, stack, projectDirectory });
+  const passphrase = preparePassphraseEnvironment(env, { backend, needed, note, listPlaces });
   // The toolchain's code is loaded only here, so that commands without an engine start faster.
   const { ensureToolchain } = await import("../toolchain/toolchain.js");
   const toolchain = await ensureToolchain({
@@ -215,7 +227,7 @@ async function prepare(
       : await ensureAgent(env, getLoginKeyPath(), createNewKeyReporter(note));
   const changes: Record<string, string> = {
     ...toolchain.environment,
-    PULUMI_BACKEND_URL: backend,
+    [backendVariable]: backend,
     ...passphrase,
     ...cloud,
     ...getGrpcVariables(env),
@@ -225,6 +237,7 @@ async function prepare(
     env: { ...env, ...changes },
     changes,
     backend,
+    chosenBy,
     onLab: usesLab(env),
     toolchain,
     agent,

@@ -46,7 +46,7 @@ export const failures = {
   STACK_NOT_FOUND: {
     exitCode: 1,
     sentence: "the backend has no stack with this name",
-    hint: "Create it with `stackadm up --stack <name>`, or set PULUMI_BACKEND_URL to the backend that has its state.",
+    hint: "The first line of the command names the backend. Create the stack with `stackadm up --stack <name>`, or set PULUMI_BACKEND_URL to the backend that has its state.",
   },
   WRONG_PROJECT: {
     exitCode: 3,

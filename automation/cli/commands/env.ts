@@ -4,12 +4,14 @@ import { hasStackSettings, readStackSettings } from "../../pulumi/project-files.
 import { usesPassphrase } from "../../pulumi/workspace.js";
 import { readAgentKeys, ensureKey, createNewKeyReporter } from "../../setup/ssh-agent.js";
 import {
+  getBackendRule,
   getLoginKeyPath,
   prepareEnvironment,
   sshCommandPackages,
 } from "../../setup/operation-environment.js";
+import { explainMissingStackFile } from "../../setup/stack-places.js";
 import { findPulumiProject } from "../pulumi-project.js";
-import type { StackOptions } from "../stack-context.js";
+import { createBackendReporter, type StackOptions } from "../stack-context.js";
 import type { CommandSession } from "../../../base/terminal/session.js";
 
 /** Returns `value` quoted as one word for a POSIX shell. */
@@ -35,8 +37,7 @@ async function agentIsReady(env: NodeJS.ProcessEnv): Promise<boolean> {
 }
 
 /** Returns the text of the stack's settings file. Returns "" if the file does not exist. */
-function settingsOf({ stack, cwd }: StackOptions): string {
-  const { directory } = findPulumiProject(cwd);
+function settingsOf(directory: string, stack: string): string {
   return hasStackSettings(directory, stack) ? readStackSettings(directory, stack) : "";
 }
 
@@ -45,12 +46,15 @@ export async function runEnvCommand(
   options: StackOptions,
 ): Promise<number> {
   const { progress, signal } = session;
-  const settings = settingsOf(options);
+  const { directory: projectDirectory } = findPulumiProject(options.cwd);
+  const settings = settingsOf(projectDirectory, options.stack);
   const environment = await prepareEnvironment({
     progress,
     signal,
     agent: false,
-    backend: findPulumiProject(options.cwd).backend,
+    projectDirectory,
+    stack: options.stack,
+    onBackend: createBackendReporter(session, options.stack),
     // A missing passphrase is no error here, because some stacks need no passphrase. An error would
     // leave the shell without any variables.
     passphrase: usesPassphrase(settings) && "optional",
@@ -60,6 +64,12 @@ export async function runEnvCommand(
     }),
   });
   const variables = environment.changes;
+  const elsewhere = explainMissingStackFile(environment.backend, {
+    rule: getBackendRule(process.env, projectDirectory),
+    stack: options.stack,
+    projectDirectory,
+  });
+  if (elsewhere) progress.note(`! ${elsewhere.sentence} ${elsewhere.hint}`);
   const ready = await agentIsReady(process.env);
   if (!ready) {
     await ensureCommands(sshCommandPackages, progress);

@@ -146,12 +146,12 @@ const pulumiVariables: VariableSection = {
     engine(
       "PULUMI_BACKEND_URL",
       "URL of the backend with the state; has priority over `backend.url` in `Pulumi.yaml`. Accepted: `file://`, `s3://`, `gs://`, `azblob://`, `postgres://`, `http://`, `https://`. The directory of a `file://` URL must exist and be writable, unless the URL has `?create_dir=true`. The path is absolute, from `/` or `~`. The parameters `prefix` and `key` are refused",
-      "the directory `pulumi` in the state directory",
+      "the backend that `pulumi login` selected, else the directory `pulumi` in the state directory ([which backend is used](../team/backend.md))",
     ),
     engine(
       "PULUMI_CONFIG_PASSPHRASE_FILE",
       "file with the passphrase of the stacks",
-      "the file `passphrase` in the state directory, which stackadm creates if the backend is a directory",
+      "the file `passphrase` in the state directory, which stackadm creates, if the backend is stackadm's directory; else none",
     ),
     engine(
       "PULUMI_CONFIG_PASSPHRASE",
@@ -162,14 +162,32 @@ const pulumiVariables: VariableSection = {
       "number of resources that the engine works on at once. Use a smaller number if the cloud answers 429",
       "`64`",
     ),
-    engine("PULUMI_HOME", "directory with Pulumi's programs and plugins", "`~/.pulumi`"),
+    engine(
+      "PULUMI_HOME",
+      "directory with Pulumi's programs and plugins, and with the login",
+      "`~/.pulumi`",
+    ),
+    engine(
+      "PULUMI_CREDENTIALS_PATH",
+      "directory with `credentials.json`, the file of `pulumi login`",
+      "`PULUMI_HOME`",
+    ),
+    engine(
+      "PULUMI_ACCESS_TOKEN",
+      "token of Pulumi's service. If no one is logged in, it selects Pulumi Cloud as the backend",
+    ),
+    engine(
+      "PULUMI_API",
+      "URL of the service to which `PULUMI_ACCESS_TOKEN` belongs",
+      "`https://api.pulumi.com`",
+    ),
   ],
   remarks: [
-    "Pulumi, its backends, plugins and your program read more variables, for example `PULUMI_ACCESS_TOKEN` for Pulumi's service and `AWS_ACCESS_KEY_ID` for S3. stackadm passes every variable on whose name does not begin with `PULUMI_` or `OS_`.",
+    "Pulumi, its backends, plugins and your program read more variables, for example `AWS_ACCESS_KEY_ID` for S3. stackadm passes every variable on whose name does not begin with `PULUMI_` or `OS_`.",
     [
       "Of the names that begin with `PULUMI_`, only these are passed on. A warning names the others, for example `PULUMI_OPTION_TARGET`, `PULUMI_CONTINUE_ON_ERROR` or `PULUMI_K8S_DELETE_UNREACHABLE`, because they change what an operation does ([0066](../decisions/0066-passed-environment.md)):",
       "",
-      "- backend, login and secrets: the variables above, `PULUMI_ACCESS_TOKEN`, `PULUMI_API`, `PULUMI_CONSOLE_DOMAIN`, `PULUMI_DEFAULT_ORGANIZATION`, `PULUMI_CREDENTIALS_PATH`, `PULUMI_CREDENTIAL_STORE`, `PULUMI_CLOUD_SECRET_OVERRIDE`, and most of `PULUMI_DIY_BACKEND_*`;",
+      "- backend, login and secrets: the variables above, `PULUMI_CONSOLE_DOMAIN`, `PULUMI_DEFAULT_ORGANIZATION`, `PULUMI_CREDENTIAL_STORE`, `PULUMI_CLOUD_SECRET_OVERRIDE`, and most of `PULUMI_DIY_BACKEND_*`;",
       "- programs and plugins: `PULUMI_SKIP_UPDATE_CHECK`, `PULUMI_IGNORE_AMBIENT_PLUGINS`, `PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION`, `PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES`, `PULUMI_GITSSH_PASSPHRASE`;",
       "- speed and diagnosis: `PULUMI_PARALLEL_*`, `PULUMI_DEBUG_*`, `PULUMI_LOG_*`, `PULUMI_OTEL_*`, `PULUMI_TRACING_*`;",
       "- facts for your program and for Pulumi's service: `PULUMI_STACK`, `PULUMI_PROJECT`, `PULUMI_ORG`, `PULUMI_CI_*`, `PULUMI_GIT_*`, `PULUMI_VCS_*`;",

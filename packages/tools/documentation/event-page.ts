@@ -40,8 +40,8 @@ const definitions = (): Readonly<Record<string, EventSchema>> =>
 
 /** Types in the order in which a run prints them. */
 const lineTypes = [
-  ...["plan", "locks", "queued", "cluster", "step", "resource", "machine", "log", "diagnostic"],
-  ...["done", "result", "error"],
+  ...["backend", "plan", "locks", "queued", "cluster", "step", "resource", "machine", "log"],
+  ...["diagnostic", "done", "result", "error"],
 ] as const;
 
 const typeOf = (schema: EventSchema): string => {
@@ -116,7 +116,7 @@ export function eventsPage(): string {
     "",
     ...fieldLines(head, defs),
     "",
-    "Work before or after an operation, for example the download of plugins, prints `step` and `diagnostic` with only `at`. Commands without an operation, such as `backup`, print `cluster` with only `stack`. `plan`, `locks`, `result` and `error` belong to the command, and have none of these fields unless their type lists them.",
+    "Work before or after an operation, for example the download of plugins, prints `step` and `diagnostic` with only `at`. Commands without an operation, such as `backup`, print `cluster` with only `stack`. `backend`, `plan`, `locks`, `result` and `error` belong to the command, and have none of these fields unless their type lists them.",
     "",
     ...lineTypes.flatMap((name) => sectionLines(name, defs)),
     "## Related",

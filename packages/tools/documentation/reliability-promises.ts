@@ -121,6 +121,10 @@ const repair: PromiseSection = {
       "A machine that reboots during its preparation is prepared by the next `up`.",
       "scripts/machine/prepare/check-host",
     ),
+    promise(
+      "A state never moves by itself: if another backend of the user has the stack, no command creates a second one.",
+      ...["commands/automation/guards/stack-elsewhere", "engine/automation/choose-backend"],
+    ),
     promise("Two repairs of one stack never run at once.", "engine/automation/with-stack-lock"),
     promise(
       "In Pulumi Cloud, nothing outside of the engine changes while an update is in progress.",

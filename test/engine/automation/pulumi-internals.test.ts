@@ -6,9 +6,12 @@ import { StackOperation } from "../../../automation/engine/operation-context.js"
 import {
   deleteEmptyAttributes,
   deleteLockFile,
+  readCheckpoint,
   readLockFiles,
+  readLogin,
 } from "../../../automation/pulumi/pulumi-internals.js";
-import { runPulumi, readOutputs } from "../../../automation/pulumi/stack-state.js";
+import { runPulumi, readOutputs, readState } from "../../../automation/pulumi/stack-state.js";
+import { run as runCommand } from "../../../base/run-command.js";
 import { ServiceProject } from "../support/service-project.js";
 
 const root = resolve(__dirname, "..", "..", "..");
@@ -73,6 +76,52 @@ describe("pulumi-internals, with Pulumi's engine", function () {
     assert.match((await rename()).stderr, /currently locked/);
     deleteLockFile(lock.file);
     assert.doesNotMatch((await rename()).stderr, /currently locked/);
+  });
+
+  it("readCheckpoint returns the resources of a stack, also from a compressed checkpoint", async () => {
+    const types = (): string[] => {
+      const { resources = [] } = readCheckpoint(place()) as { resources?: { type: string }[] };
+      return resources.map(({ type }) => type);
+    };
+    const state = await readState(run.access);
+    const expected = (state?.deployment.resources ?? []).map(({ type }) => type);
+    assert.ok(expected.includes("command:local:Command"));
+    assert.deepEqual(types(), expected);
+    const { directory: cwd } = run.access.workspace;
+    const write = (env: NodeJS.ProcessEnv): Promise<unknown> =>
+      runCommand("pulumi", ["stack", "import", "--stack", "dev"], {
+        cwd,
+        env: { ...project.service.env, ...env },
+        input: JSON.stringify(state),
+      });
+    await write({ PULUMI_DIY_BACKEND_GZIP: "true" });
+    assert.ok(existsSync(`${project.checkpoint}.gz`) && !existsSync(project.checkpoint));
+    assert.deepEqual(types(), expected);
+    await write({});
+    assert.ok(!existsSync(`${project.checkpoint}.gz`) && existsSync(project.checkpoint));
+    assert.equal(readCheckpoint({ ...place(), stack: "other" }), undefined);
+    assert.equal(readCheckpoint({ ...place(), backend: "s3://stacks" }), undefined);
+  });
+
+  it("readLogin returns the backend that `pulumi login` selected, until `pulumi logout`", async () => {
+    const env: NodeJS.ProcessEnv = {
+      ...project.service.env,
+      PULUMI_CREDENTIALS_PATH: join(project.directory, "login"),
+      PULUMI_BACKEND_URL: undefined,
+    };
+    const pulumi = (...args: string[]): Promise<unknown> =>
+      runCommand("pulumi", [...args, "--non-interactive"], { cwd: project.directory, env });
+    assert.equal(readLogin(env), undefined);
+    for (const url of [
+      project.service.backend,
+      "file://~",
+      `file://${project.directory}?metadata=skip`,
+    ]) {
+      await pulumi("login", url);
+      assert.deepEqual(readLogin(env), { url, by: "pulumi login" });
+    }
+    await pulumi("logout");
+    assert.equal(readLogin(env), undefined);
   });
 
   it("deleteEmptyAttributes makes a checkpoint readable that the engine refuses to read", async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ClusterServiceOptions } from "../../../automation/engine/operation-options.js";
+import type { ServiceOptions } from "../../../automation/engine/operation-options.js";
 import { toolDirectory } from "./tools.js";
 
 /** Project with a stack `dev`, a separate backend and a real engine, for a cluster service. */
@@ -11,7 +11,7 @@ export class ServiceProject {
   /**
    * Options of the service. The backend is a directory, unless the environment names another one.
    */
-  readonly service: ClusterServiceOptions & { readonly projectDirectory: string };
+  readonly service: ServiceOptions & { readonly projectDirectory: string };
   /** Path of the stack's checkpoint, if the backend is a directory. */
   readonly checkpoint: string;
   private readonly stateHome = process.env["XDG_STATE_HOME"];

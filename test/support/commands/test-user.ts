@@ -79,6 +79,11 @@ export class Operator {
     return join(this.home, "state", "stackadm", ...parts);
   }
 
+  /** Returns the first line that a command prints, if no setting names a backend. */
+  backendLine(): string {
+    return `State: ${pathToFileURL(this.state("pulumi")).href} (stackadm's directory)\n`;
+  }
+
   /** Returns the path of the kubeconfig of the stack `dev`. */
   kubeconfig(): string {
     return kubeconfigFileOf({
@@ -100,6 +105,8 @@ export class Operator {
       TMPDIR: join(this.home, "tmp"),
       XDG_STATE_HOME: join(this.home, "state"),
       XDG_CACHE_HOME: join(this.home, "cache"),
+      // The user may be logged in with `pulumi login`, in the home directory of the system's user.
+      PULUMI_CREDENTIALS_PATH: join(this.home, "login"),
       LANG: "C.UTF-8",
       ...this.cloud,
     };

@@ -67,6 +67,8 @@ export class Embedder {
         ...this.engine.environment(),
         ...this.cloud.environment(),
         HOME: this.directory,
+        // The user may be logged in with `pulumi login`, in the home directory of the system's user.
+        PULUMI_CREDENTIALS_PATH: this.directory,
         ...more,
       },
       backend: this.backend,

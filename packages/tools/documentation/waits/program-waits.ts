@@ -198,7 +198,8 @@ export const programWaits: readonly ProgramWait[] = [
     waitsFor: "a command of the Pulumi CLI that reads or writes the state",
     file: "automation/pulumi/stack-state.ts",
     code: [],
-    limit: "{commandMilliseconds}",
+    limit:
+      "{commandMilliseconds}; {answerMilliseconds@automation/guards/stack-elsewhere.ts} in a backend that was not chosen",
     end: "fails and names the command",
   },
   {

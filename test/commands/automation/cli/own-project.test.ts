@@ -55,7 +55,8 @@ describe("a command in the user's own project", function () {
 
     it("reads the cluster without settings, and warns that it skips the check of the cloud", async () => {
       operator.engine.state({});
-      const [status] = jsonLines((await run("status", "--json")).out);
+      const [backend, status] = jsonLines((await run("status", "--json")).out);
+      assert.deepEqual([backend?.["type"], backend?.["stack"]], ["backend", "prod"]);
       assert.deepEqual([status?.["type"], status?.["stack"]], ["result", "prod"]);
       const { code, out } = await run("kubeconfig", "--print");
       assert.deepEqual([code, out], [0, cluster.kubeconfig]);

@@ -68,17 +68,17 @@ describe("a read-only command", function () {
       serversAre("ACTIVE");
       holdIdentity();
       const { code, out, err } = await operator.start(["status"]).ended;
-      assert.deepEqual([code, err], [0, ""]);
+      assert.deepEqual([code, err], [0, operator.backendLine()]);
       golden("cli/status-table.txt", out.replace(cloud.authUrl, "http://cloud.example/identity"));
     });
 
     it("exits with code 5 if a node is not Ready, with the reason and the missing server", async () => {
       cluster.ready = false;
       const { code, out, err } = await operator.run("status");
-      assert.deepEqual([code, err], [5, ""]);
+      assert.deepEqual([code, err], [5, operator.backendLine()]);
       assert.match(out, /^dev-general-0 +general +zone-b +GONE$/m);
       assert.match(out, /^dev-general-0 .* no: no network plugin yet$/m);
-      const [result, error] = jsonLines((await operator.run("status", "--json")).out);
+      const [result, error] = jsonLines((await operator.run("status", "--json")).out).slice(1);
       assert.deepEqual([result?.["type"], result?.["ok"]], ["result", false]);
       assert.deepEqual([error?.["type"], error?.["code"]], ["error", "VERIFY_FAILED"]);
     });
@@ -87,11 +87,11 @@ describe("a read-only command", function () {
       const servers = [{ id: "id-of-dev-control-plane-0", name: "cp", status: "SHUTOFF" }];
       cloud.on("GET /compute/servers/detail", { body: { servers } });
       const { code, out, err } = await operator.run("status");
-      assert.deepEqual([code, err], [5, ""]);
+      assert.deepEqual([code, err], [5, operator.backendLine()]);
       assert.match(out, /^! dev-control-plane-0 does not run, .* `openstack server start cp`/m);
       assert.match(out, /^! the server of dev-general-0 .*: `stackadm up --refresh` recreates/m);
       assert.match(out, /^dev-general-0 +general .* yes$/m);
-      const [result, error] = jsonLines((await operator.run("status", "--json")).out);
+      const [result, error] = jsonLines((await operator.run("status", "--json")).out).slice(1);
       assert.deepEqual([result?.["ok"], error?.["code"]], [false, "VERIFY_FAILED"]);
       assert.equal((result?.["cloudProblems"] as unknown[]).length, 2);
     });
@@ -159,9 +159,9 @@ describe("a read-only command", function () {
       assert.match(out, /^dev-control-plane-0 .* SHUTOFF$/m);
       assert.match(
         err,
-        /^\nerror: The Kubernetes API at 127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n {2}[^\n]+\n {2}KUBERNETES_UNREACHABLE: [^\n]+\n$/,
+        /^State: [^\n]+\n\nerror: The Kubernetes API at 127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n {2}[^\n]+\n {2}KUBERNETES_UNREACHABLE: [^\n]+\n$/,
       );
-      const [result, error] = jsonLines((await operator.run("status", "--json")).out);
+      const [result, error] = jsonLines((await operator.run("status", "--json")).out).slice(1);
       assert.deepEqual([result?.["ok"], error?.["code"]], [false, "KUBERNETES_UNREACHABLE"]);
       assert.equal((result?.["servers"] as { server: string }[])[0]?.server, "SHUTOFF");
     });
@@ -169,12 +169,12 @@ describe("a read-only command", function () {
     it("prints everything in one JSON line", async () => {
       serversAre("ACTIVE");
       const { out } = await operator.run("status", "--json");
-      const [line, ...more] = jsonLines(out);
-      assert.deepEqual(more, []);
+      const [first, line, ...more] = jsonLines(out);
+      assert.deepEqual([first?.["type"], more], ["backend", []]);
       const { type, stack, ok, nodes, clusters, place, servers } = line ?? {};
-      const [first] = servers as unknown[];
+      const [server] = servers as unknown[];
       const machine = { name: "dev-control-plane-0", role: "control plane", zone: "zone-a" };
-      assert.deepEqual(first, { ...machine, server: "ACTIVE" });
+      assert.deepEqual(server, { ...machine, server: "ACTIVE" });
       assert.deepEqual([type, stack, ok, clusters], ["result", "dev", true, ["dev"]]);
       assert.deepEqual(place, livesIn());
       assert.equal((nodes as unknown[]).length, 2);
@@ -188,7 +188,7 @@ describe("a read-only command", function () {
       assert.deepEqual([code, out], [1, ""]);
       assert.match(
         err,
-        /^\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*stackadm up[^\n]*\n {2}NOT_READY: \S+\n$/,
+        /^State: [^\n]+\n\nerror: [^\n{[]*no cluster yet[^\n{[]*\n {2}[^\n]*stackadm up[^\n]*\n {2}NOT_READY: \S+\n$/,
       );
       assert.ok(!existsSync(operator.kubeconfig()));
     });
@@ -197,7 +197,7 @@ describe("a read-only command", function () {
     it("prints only the path of a file that only its owner can read", async () => {
       const { code, out, err } = await operator.run("kubeconfig");
       const path = operator.kubeconfig();
-      assert.deepEqual([code, out, err], [0, `${path}\n`, ""]);
+      assert.deepEqual([code, out, err], [0, `${path}\n`, operator.backendLine()]);
       assert.equal(readFileSync(path, "utf8"), cluster.kubeconfig);
       assert.equal(statSync(path).mode & 0o777, 0o600);
     });
@@ -214,7 +214,7 @@ describe("a read-only command", function () {
       const { code, err } = await operator.run("kubeconfig", "--stack", "later");
       assert.equal(code, 1);
       assert.equal(
-        err,
+        err.replace(operator.backendLine(), ""),
         "\nerror: The backend has no stack 'later'.\n  Create it with `stackadm up --stack later`, or set PULUMI_BACKEND_URL to the backend that has its state.\n  STACK_NOT_FOUND: docs/reference/failures.md#stack_not_found\n",
       );
     });
@@ -283,13 +283,17 @@ describe("a read-only command", function () {
   });
 
   for (const command of ["preview", "refresh"])
-    it(`identifies the cluster first, in a line or in a JSON event: \`stackadm ${command}\``, async () => {
+    it(`identifies the backend and the cluster first, in a line or in a JSON event: \`stackadm ${command}\``, async () => {
       holdIdentity();
       const { err } = await operator.run(command);
       const line = `Cluster 'dev' (identity 0123456789ab) in cloud '${cloud.authUrl}', region 'one', project 'demo'`;
-      assert.equal(err.split("\n").filter((one) => !one.startsWith("> "))[0], line);
+      const said = err.split("\n").filter((one) => !one.startsWith("> "));
+      assert.deepEqual(said.slice(0, 2), [operator.backendLine().trimEnd(), line]);
       const lines = jsonLines((await operator.run(command, "--json")).out);
-      const first = lines.find(({ type }) => type !== "step" && type !== "queued");
+      const [backend] = lines;
+      const url = `file://${operator.state("pulumi")}`;
+      assert.deepEqual(backend, { type: "backend", stack: "dev", url, chosenBy: "default" });
+      const first = lines.slice(1).find(({ type }) => type !== "step" && type !== "queued");
       assert.deepEqual(first, {
         ...first,
         type: "cluster",

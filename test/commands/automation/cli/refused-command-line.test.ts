@@ -73,6 +73,17 @@ const rows: readonly Refused[] = [
     // State directory of a machine that has no passphrase yet.
     up({ PULUMI_BACKEND_URL, XDG_STATE_HOME: "HOME/new" }),
   ),
+  ...[
+    ...[
+      "{",
+      '{"$pulumiSecureStore":1}',
+      '{"current":"file://."}',
+      '{"current":"file:///not/there"}',
+    ],
+    ...['{"current":"s3://bucket"}'],
+  ].map((login) =>
+    up({ PULUMI_CREDENTIALS_PATH: "HOME/user" }, { "user/credentials.json": login }),
+  ),
   ...["0", "-1", "abc", "1e3", " 8"].map((parallel) => up({ PULUMI_PARALLEL: parallel })),
   ...["two words", "-prod"].map((owner) => up({ STACKADM_OWNER: owner })),
   ...["maybe", "2", "yes"].map((insecure) => up({ OS_INSECURE: insecure })),

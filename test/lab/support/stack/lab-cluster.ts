@@ -123,7 +123,13 @@ export async function labCluster(
 ): Promise<LabCluster> {
   const directory = mkdtempSync(join(tmpdir(), `stackadm-${name}-`));
   const backend = pathToFileURL(directory).href;
-  const env = { ...(await labEnvironment(cloudOf)), PULUMI_BACKEND_URL: backend };
+  const env = {
+    ...(await labEnvironment(cloudOf)),
+    PULUMI_BACKEND_URL: backend,
+    PULUMI_CONFIG_PASSPHRASE: "lab-tests",
+    // The developer may be logged in with `pulumi login`.
+    PULUMI_CREDENTIALS_PATH: directory,
+  };
   const environment = await prepareEnvironment({ progress: silentProgress, env, openstackPlugin });
   let config: PlainObject = {};
   const settings: LabCluster["settings"] = (changes = {}) => {

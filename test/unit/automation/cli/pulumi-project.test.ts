@@ -50,15 +50,6 @@ describe("findPulumiProject", () => {
     assert.deepEqual(findPulumiProject("../.."), { directory });
   });
 
-  it("returns the backend of Pulumi.yaml", () => {
-    project("backend: { url: s3://stacks }\n");
-    assert.deepEqual(findPulumiProject(directory), { directory, backend: "s3://stacks" });
-    for (const none of ["backend: {}\n", 'backend: { url: "" }\n', "backend:\n"]) {
-      project(none);
-      assert.deepEqual(findPulumiProject(directory), { directory });
-    }
-  });
-
   it("returns the package for the package's own directory, also through a link", () => {
     const link = join(directory, "link");
     symlinkSync(getPackageRoot(), link);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import {
   existsSync,
   linkSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parse } from "yaml";
 import {
@@ -151,6 +152,12 @@ describe("workspace of a stack", () => {
     assert.notEqual(of("postgres://me:one@host/b"), of("postgres://you:one@host/b"));
     const socket = "postgres:///b?host=/run&user=me&password=";
     assert.equal(of(`${socket}one`), of(`${socket}two`));
+  });
+
+  it("has the same name in each release, because it contains files of the cluster", () => {
+    const { project: name, directory } = prepare({ backend: "file:///srv/stacks" });
+    const hash = createHash("sha256").update(`/srv/stacks\n${name}`).digest("hex");
+    assert.equal(basename(directory), `dev-${hash.slice(0, 8)}`);
   });
 
   it("uses settings that the caller passes as text instead of the file's", () => {

@@ -1,24 +1,17 @@
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Failure } from "../../../../base/failures/failure.js";
 import { ensurePassphraseFile } from "../../../../automation/setup/create-passphrase-file.js";
 import {
-  resolveBackendUrl,
+  getBackendRule,
   selectCloudEnvironment,
   namesCloud,
   isLabRunning,
   usesStandInsByDefault,
   usesLab,
+  withChosenBackend,
 } from "../../../../automation/setup/operation-environment.js";
 
 describe("environment of an operation", () => {
@@ -79,18 +72,17 @@ describe("environment of an operation", () => {
         STACKADM_SITE: join(state, "stackadm", "two", "site.yaml"),
       });
       assert.equal(usesLab({ OS_CLOUD: "two-tls" }), true);
-      assert.equal(resolveBackendUrl({}), `file://${join(state, "stackadm", "two", "pulumi")}`);
     } finally {
       Reflect.deleteProperty(process.env, "STACKADM_LAB_NAME");
     }
   });
 
-  it("uses the lab's files and backend for the lab's TLS cloud too", () => {
+  it("uses the lab's files for the lab's TLS cloud too", () => {
     startLab();
     const env = { OS_CLOUD: "stackadm-lab-tls" };
     assert.deepEqual(selectCloudEnvironment(env), { ...selectCloudEnvironment({}), ...env });
     assert.equal(usesStandInsByDefault(env), true);
-    assert.equal(resolveBackendUrl(env), resolveBackendUrl({}));
+    assert.equal(getBackendRule(env).onLab, true);
   });
 
   it("keeps the user's STACKADM_SITE", () => {
@@ -106,20 +98,20 @@ describe("environment of an operation", () => {
     );
   });
 
-  it("stores stacks in the user's state directory, and the lab's stacks inside the lab", () => {
-    assert.equal(
-      resolveBackendUrl({ OS_CLOUD: "mine" }),
-      `file://${join(state, "stackadm", "pulumi")}`,
-    );
-    startLab();
-    assert.equal(resolveBackendUrl({}), `file://${join(state, "stackadm", "lab", "pulumi")}`);
-    assert.ok(existsSync(join(state, "stackadm", "lab", "pulumi")));
-    assert.equal(resolveBackendUrl({}, "s3://a"), "s3://a");
-    assert.equal(resolveBackendUrl({ PULUMI_BACKEND_URL: "s3://b" }, "s3://a"), "s3://b");
-    assert.throws(
-      () => resolveBackendUrl({}, "stacks"),
-      /^Failure: Pulumi\.yaml: backend\.url: 'stacks' is/,
-    );
+  it("reads the backend of a project, and gives a service the backend that the rule chooses", () => {
+    const projectDirectory = join(state, "project");
+    mkdirSync(projectDirectory);
+    const file = join(projectDirectory, "Pulumi.yaml");
+    const env = { OS_CLOUD: "mine", PULUMI_CREDENTIALS_PATH: state };
+    for (const none of ["backend: {}\n", 'backend: { url: "" }\n', "backend:\n", "backend: s3\n"]) {
+      writeFileSync(file, `name: it\n${none}`);
+      assert.equal(getBackendRule(env, projectDirectory).project, undefined);
+      const { backend } = withChosenBackend({ env, projectDirectory });
+      assert.equal(backend, `file://${join(state, "stackadm", "pulumi")}`);
+    }
+    writeFileSync(file, "name: it\nbackend: { url: s3://stacks }\n");
+    assert.equal(withChosenBackend({ env, projectDirectory }).backend, "s3://stacks");
+    assert.equal(withChosenBackend({ env, projectDirectory, backend: "gs://a" }).backend, "gs://a");
   });
 
   it("creates the passphrase once, readable only by its owner", () => {

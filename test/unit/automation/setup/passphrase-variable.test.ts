@@ -14,6 +14,7 @@ describe("preparePassphraseEnvironment", () => {
     state = mkdtempSync(join(tmpdir(), "state-"));
     process.env["XDG_STATE_HOME"] = state;
     notes = [];
+    places = [];
   });
   afterEach(() => {
     if (before === undefined) delete process.env["XDG_STATE_HOME"];
@@ -21,12 +22,24 @@ describe("preparePassphraseEnvironment", () => {
     rmSync(state, { recursive: true });
   });
   const own = (): string => join(state, "stackadm", "passphrase");
-  const local = (): string => pathToFileURL(state).href;
+  const local = (): string => pathToFileURL(join(state, "stackadm", "pulumi")).href;
+  let places: string[] = [];
   const ask = (backend: string, env: NodeJS.ProcessEnv = {}, needed: boolean | "optional" = true) =>
-    preparePassphraseEnvironment(env, { backend, needed, note: (text) => void notes.push(text) });
-  const shared = ["s3://bucket", "gs://b", "azblob://c", "postgres://me:SECRET@db.example/stacks"];
+    preparePassphraseEnvironment(env, {
+      backend,
+      needed,
+      note: (text) => void notes.push(text),
+      listPlaces: () => places,
+    });
+  const shared = [
+    "file:///srv/stacks",
+    "s3://bucket",
+    "gs://b",
+    "azblob://c",
+    "postgres://me:SECRET@db.example/stacks",
+  ];
 
-  it("creates a passphrase once for a directory backend and prints one note to keep a copy", () => {
+  it("creates a passphrase once for stackadm's own directory and prints one note to keep a copy", () => {
     const variables = { PULUMI_CONFIG_PASSPHRASE_FILE: own() };
     assert.deepEqual(ask(local()), variables);
     assert.equal(notes.length, 1);
@@ -37,7 +50,7 @@ describe("preparePassphraseEnvironment", () => {
   });
 
   for (const backend of shared)
-    it(`requires the user's passphrase for a shared backend: ${backend.split("://")[0]}`, () => {
+    it(`requires the user's passphrase for a backend of the user: ${backend.split("://")[0]}`, () => {
       assert.throws(
         () => ask(backend),
         (error: unknown) => {
@@ -77,6 +90,25 @@ describe("preparePassphraseEnvironment", () => {
       );
       assert.deepEqual(ask(backend, {}, "optional"), {});
     }
+  });
+
+  it("uses the passphrase of this machine for the lab's directory, in each spelling", () => {
+    const lab = pathToFileURL(join(state, "stackadm", "lab", "pulumi")).href;
+    for (const backend of [local(), lab, `${lab}/?metadata=skip`])
+      assert.deepEqual(ask(backend), { PULUMI_CONFIG_PASSPHRASE_FILE: own() });
+  });
+
+  it("names another backend that has the stack, and the command that selects it", () => {
+    places = [local(), "s3://others"];
+    for (const backend of shared)
+      assert.throws(
+        () => ask(backend),
+        (error: unknown) =>
+          error instanceof Failure &&
+          error.hint.startsWith(
+            `A stack with this name is in ${local()}; to use that stack, run \`export PULUMI_BACKEND_URL='${local()}'\`. Otherwise: Set PULUMI_CONFIG`,
+          ),
+      );
   });
 
   it("keeps the user's variable, even if empty", () => {

@@ -142,7 +142,7 @@ describe("environmentPage", () => {
     assert.deepEqual(without, []);
     assert.ok(
       lines.includes(
-        "- `PULUMI_HOME`: directory with Pulumi's programs and plugins. Default: `~/.pulumi`. Read by stackadm and Pulumi.",
+        "- `PULUMI_HOME`: directory with Pulumi's programs and plugins, and with the login. Default: `~/.pulumi`. Read by stackadm and Pulumi.",
       ),
     );
   });

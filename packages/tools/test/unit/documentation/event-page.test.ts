@@ -10,7 +10,7 @@ import { eventsPage } from "../../../documentation/event-page.js";
 const root = getPackageRoot();
 const head = { v: 1, operation: "id", n: 1, at: "2026-01-02T03:04:05.000Z", stack: "prod" };
 /** Types of lines that belong to the command, not to an operation. */
-const commandLines = ["plan", "locks", "result", "error"];
+const commandLines = ["backend", "plan", "locks", "result", "error"];
 
 interface LineDefinition {
   readonly properties?: { readonly type?: { readonly const?: string } };
@@ -76,7 +76,7 @@ describe("docs/events.schema.json", () => {
 describe("eventsPage", () => {
   it("has a heading and an example for each type in the schema", () => {
     const page = eventsPage();
-    assert.equal(definitions.length, 12);
+    assert.equal(definitions.length, 13);
     for (const [name, { examples: [example] = [] }] of definitions) {
       const [, section = ""] = page.split(`\n## ${name}\n`);
       assert.ok(section.split("\n## ")[0]?.includes(JSON.stringify(example)), name);

@@ -100,7 +100,10 @@ describe("`stackadm up`", function () {
     const { code, out, err } = await operator.run("up", "--json");
     assert.deepEqual([code, err], [0, ""]);
     const lines = jsonLines(out);
-    assert.deepEqual(lines[0], { ...lines[0], type: "queued", n: 1, name: "up", behind: 0 });
+    const [backend, queued] = lines;
+    const url = `file://${operator.state("pulumi")}`;
+    assert.deepEqual(backend, { type: "backend", stack: "dev", url, chosenBy: "default" });
+    assert.deepEqual(queued, { ...queued, type: "queued", n: 1, name: "up", behind: 0 });
     const first = lines.find(({ type }) => type === "cluster");
     assert.deepEqual(first, {
       ...first,
