@@ -47,6 +47,7 @@ describe("clouds.yaml", () => {
       key: undefined,
       file: join(folder.path, "clouds.yaml"),
       unseen: {},
+      fileAuth: ["auth_url", "username", "password", "project_name"],
       credential: {
         kind: "password",
         username: "u",
