@@ -4,6 +4,11 @@ import { CloudError } from "../../openstack/http/cloud-error.js";
 import { getProxyVariables } from "../../openstack/http/proxy-settings.js";
 import type { CloudSettings } from "../../openstack/auth/clouds-file.js";
 import { findCloud } from "../../openstack/auth/clouds-file.js";
+import type { ProviderSettings } from "../../openstack/auth/provider-settings.js";
+import {
+  requireSameConnection,
+  resolveConnection,
+} from "../../openstack/auth/resolve-connection.js";
 import type { Credential } from "../../openstack/auth/credential.js";
 import type { PinnedFileDirectories } from "./pinned-files.js";
 
@@ -79,25 +84,40 @@ export const getPinnedFileDirectories = (
 
 /**
  * Returns the context for these environment variables: OS_* or `clouds.yaml`, SSH_AUTH_SOCK,
- * XDG_CACHE_HOME.
+ * XDG_CACHE_HOME. `connect` fails if OpenStack's provider would use another cloud or login.
+ *
+ * @param provider settings of OpenStack's provider, which override the variables: the values of
+ *   `openstack:*` in the stack's configuration, or the arguments of the `openstack.Provider` that
+ *   the cluster gets. Shape: plain values, without outputs. Default: none, so the provider must have
+ *   no settings either
  */
-export const localContextOf = (env: NodeJS.ProcessEnv): LocalContext => ({
-  connect: () => connectCloud({ env }),
-  connectWith: (credential) => connectCloud({ env, credential }),
-  agentSocket: env["SSH_AUTH_SOCK"],
-  ...certificatesOf(env),
-  files: getPinnedFileDirectories(env),
-});
+export function localContextOf(
+  env: NodeJS.ProcessEnv,
+  provider: ProviderSettings = {},
+): LocalContext {
+  const connect = async (credential?: Credential): Promise<CloudClient> => {
+    requireSameConnection(provider, env);
+    return connectCloud({ env: resolveConnection(provider, env).env, credential });
+  };
+  return {
+    connect: () => connect(),
+    connectWith: connect,
+    agentSocket: env["SSH_AUTH_SOCK"],
+    ...certificatesOf(provider, env),
+    files: getPinnedFileDirectories(env),
+  };
+}
 
 /**
- * Returns the cloud's CA certificate and client certificate for these environment variables.
+ * Returns the cloud's CA certificate and client certificate for these settings and variables.
  * Returns no certificates if the cloud's settings are invalid, because `connect` reports the error.
  */
 function certificatesOf(
+  provider: ProviderSettings,
   env: NodeJS.ProcessEnv,
 ): Pick<LocalContext, "caCertificate" | "clientCertificate"> {
   try {
-    const { ca, cert, key } = findCloud(undefined, env);
+    const { ca, cert, key } = findCloud(undefined, resolveConnection(provider, env).env);
     return { caCertificate: ca, clientCertificate: pairOf({ cert, key }) };
   } catch (error) {
     if (error instanceof CloudError) return {};

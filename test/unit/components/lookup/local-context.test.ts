@@ -26,6 +26,28 @@ describe("localContextOf", () => {
     });
   });
 
+  it("signs in to the cloud of the provider's settings, and not to the cloud of the environment", async () => {
+    const [ours, other] = await Promise.all([startFakeCloud(), startFakeCloud()]);
+    try {
+      const { OS_PASSWORD: password, ...variables } = ours.environment();
+      const provider = {
+        authUrl: variables["OS_AUTH_URL"],
+        userName: variables["OS_USERNAME"],
+        tenantName: variables["OS_PROJECT_NAME"],
+        region: variables["OS_REGION_NAME"],
+        password,
+      };
+      await localContextOf({}, provider).connect();
+      await localContextOf(other.environment(), provider).connect();
+      assert.deepEqual([ours.seen.length, other.seen.length], [2, 0]);
+      const mixed = localContextOf(other.environment(), { ...provider, password: undefined });
+      await assert.rejects(mixed.connect(), /openstack:authUrl is .*, but OS_PASSWORD .* belong to/);
+      assert.deepEqual([ours.seen.length, other.seen.length], [2, 0]);
+    } finally {
+      await Promise.all([ours.close(), other.close()]);
+    }
+  });
+
   it("returns the cloud's own authority and client certificate, and neither for a cloud without them", () => {
     const directory = mkdtempSync(join(tmpdir(), "operator-"));
     try {
@@ -40,6 +62,7 @@ describe("localContextOf", () => {
       assert.equal(localContextOf(cloud).caCertificate, undefined);
       const { caCertificate } = localContextOf({ ...cloud, OS_CACERT: file });
       assert.equal(caCertificate, "-----BEGIN CERTIFICATE-----\n");
+      assert.equal(localContextOf(cloud, { cacertFile: file }).caCertificate, caCertificate);
       const pair = { OS_CERT: file, OS_KEY: file };
       const { clientCertificate } = localContextOf({ ...cloud, ...pair });
       assert.deepEqual(clientCertificate, {
