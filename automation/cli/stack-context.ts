@@ -7,6 +7,7 @@ import { silentProgress } from "../../base/progress.js";
 import { addEnvironmentSecrets } from "../../base/terminal/redact-secrets.js";
 import { describesCluster, readOpenstackPluginVersion } from "../engine/stack-settings.js";
 import { readStackSettings } from "../pulumi/project-files.js";
+import { readProviderSettings } from "../pulumi/provider-config.js";
 import { usesPassphrase } from "../pulumi/workspace.js";
 import { RunView, type RunViewOptions } from "../render/run-progress.js";
 import { renderClusterLine } from "../render/cluster-line.js";
@@ -55,6 +56,7 @@ export async function withStack<T>(
     signal: session.signal,
     passphrase: usesPassphrase(settings),
     backend: project.backend,
+    provider: readProviderSettings({ stack, settings, directory: project.directory }),
     openstackPlugin: readStackPluginVersion(settings),
   });
   addEnvironmentSecrets(session.redactor, environment.env);

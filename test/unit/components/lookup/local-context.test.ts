@@ -41,7 +41,10 @@ describe("localContextOf", () => {
       await localContextOf(other.environment(), provider).connect();
       assert.deepEqual([ours.seen.length, other.seen.length], [2, 0]);
       const mixed = localContextOf(other.environment(), { ...provider, password: undefined });
-      await assert.rejects(mixed.connect(), /openstack:authUrl is .*, but OS_PASSWORD .* belong to/);
+      await assert.rejects(
+        mixed.connect(),
+        /openstack:authUrl is .*, but OS_PASSWORD .* belong to/,
+      );
       assert.deepEqual([ours.seen.length, other.seen.length], [2, 0]);
     } finally {
       await Promise.all([ours.close(), other.close()]);
