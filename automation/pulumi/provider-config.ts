@@ -62,8 +62,8 @@ function settingsIn(document: YamlDocument): readonly (readonly [ProviderKey, un
  */
 function textOf(key: ProviderKey, node: unknown, where: string): string | undefined {
   if (!isScalar(node) || node.value === null) return undefined;
-  const { value } = node;
-  const text = ["string", "number", "boolean"].includes(typeof value) ? `${value as string}` : "";
+  const { value } = node as { readonly value: string | number | boolean };
+  const text = String(value);
   if (typeof value !== "number" || node.source === text) return text;
   throw new CloudError(
     "configuration",
