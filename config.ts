@@ -15,11 +15,11 @@ import {
 } from "./components/lookup/local-context.js";
 import { CloudError } from "./openstack/http/cloud-error.js";
 import {
-  providerKeys,
   requireEncryptedSecrets,
-  type ProviderSettings,
+  type ProviderValues,
 } from "./openstack/auth/provider-settings.js";
 import { requireSameConnection } from "./openstack/auth/resolve-connection.js";
+import { readProviderValues } from "./components/lookup/provider-values.js";
 import { createConfigError, ProgramError } from "./components/pulumi/errors.js";
 import { isConfigSecret } from "./components/pulumi/pulumi-internals.js";
 import { withSiteDefaults } from "./components/config/site-defaults.js";
@@ -58,7 +58,7 @@ const nameIn = (args: unknown): string =>
  * cluster contain an encrypted value. Throws if OpenStack's provider would use another cloud.
  */
 export function getOperatorContext(): LocalContext {
-  const provider = readProviderSettings();
+  const provider = readProviderValues();
   try {
     requireEncryptedSecrets(openSettings(provider), getStackConfigFile());
     requireSameConnection(provider, process.env, getStackConfigFile());
@@ -66,17 +66,11 @@ export function getOperatorContext(): LocalContext {
     if (!(error instanceof CloudError)) throw error;
     throw new ProgramError(error.code, `${error.sentence} ${error.hint}`);
   }
-  return { ...localContextOf(process.env, provider), encrypted: isEncrypted("cluster") };
-}
-
-/** Returns the settings of OpenStack's provider in the stack's configuration, decrypted. */
-function readProviderSettings(): ProviderSettings {
-  const config = new pulumi.Config("openstack");
-  return Object.fromEntries(providerKeys.map((key) => [key, config.get(key)]));
+  return { ...localContextOf(process.env), encrypted: isEncrypted("cluster") };
 }
 
 /** Returns the settings that are written in plain text. */
-const openSettings = (provider: ProviderSettings): ProviderSettings =>
+const openSettings = (provider: ProviderValues): ProviderValues =>
   Object.fromEntries(
     Object.entries(provider).filter(([key]) => !isConfigSecret(`openstack:${key}`)),
   );

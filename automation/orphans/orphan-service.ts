@@ -1,5 +1,5 @@
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
-import type { ProviderSettings } from "../../openstack/auth/provider-settings.js";
+import type { ProviderValues } from "../../openstack/auth/provider-settings.js";
 import { resolveConnection } from "../../openstack/auth/resolve-connection.js";
 import type { CloudObject, CloudObjectKind } from "../../openstack/inventory/inventory.js";
 import {
@@ -64,7 +64,7 @@ export interface OrphanServiceOptions extends Pick<ClusterServiceOptions, "env">
   /**
    * Plain settings of OpenStack's provider, which override the environment. Default: none.
    */
-  readonly provider?: ProviderSettings;
+  readonly provider?: ProviderValues;
   /** Called with sentences for the user, for example why a request to the cloud takes long. */
   readonly onNote?: (text: string) => void;
 }

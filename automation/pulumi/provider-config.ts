@@ -8,7 +8,7 @@ import {
   requireEncryptedSecrets,
   requireUsableProvider,
   type ProviderKey,
-  type ProviderSettings,
+  type ProviderValues,
   type WrittenProviderSettings,
 } from "../../openstack/auth/provider-settings.js";
 
@@ -85,7 +85,7 @@ export function readProviderSettings({
   const encrypted = found
     .filter(([, node]) => isMap(node) && node.has("secure"))
     .map(([key]) => key);
-  const plain: ProviderSettings = Object.fromEntries(
+  const plain: ProviderValues = Object.fromEntries(
     found
       .filter(([key]) => !encrypted.includes(key))
       .map(([key, node]) => {

@@ -5,7 +5,7 @@ import {
   getProviderDecision,
   listProviderSettings,
   nameSettings,
-  type ProviderSettings,
+  type ProviderValues,
 } from "../../openstack/auth/provider-settings.js";
 import { Failure } from "../../base/failures/failure.js";
 import type { Redactor } from "../../base/terminal/redact-secrets.js";
@@ -92,7 +92,7 @@ const shownConfig = z.record(z.string(), z.looseObject({ value: z.string().optio
 async function decryptProviderSettings(
   access: StateAccess,
   { encrypted, where }: StackProviderSettings,
-): Promise<ProviderSettings> {
+): Promise<ProviderValues> {
   const accept = [0, 1, 2, 3, 4, 5, 6, 7, 8, 255];
   const command = ["config", "--json", "--show-secrets"];
   const { code, stdout, stderr } = await runPulumi(access, command, { accept });

@@ -4,13 +4,14 @@ import { CloudError } from "../../openstack/http/cloud-error.js";
 import { getProxyVariables } from "../../openstack/http/proxy-settings.js";
 import type { CloudSettings } from "../../openstack/auth/clouds-file.js";
 import { findCloud } from "../../openstack/auth/clouds-file.js";
-import type { ProviderSettings } from "../../openstack/auth/provider-settings.js";
+import type { ProviderSettings, ProviderValues } from "../../openstack/auth/provider-settings.js";
 import {
   requireSameConnection,
   resolveConnection,
 } from "../../openstack/auth/resolve-connection.js";
 import type { Credential } from "../../openstack/auth/credential.js";
 import type { PinnedFileDirectories } from "./pinned-files.js";
+import { readProviderValues } from "./provider-values.js";
 
 /**
  * Access of the user who runs the program: login to the cloud, ssh-agent and local files. With this
@@ -86,15 +87,12 @@ export const getPinnedFileDirectories = (
  * Returns the context for these environment variables: OS_* or `clouds.yaml`, SSH_AUTH_SOCK,
  * XDG_CACHE_HOME. `connect` fails if OpenStack's provider would use another cloud or login.
  *
- * @param provider settings of OpenStack's provider, which override the variables: the values of
- *   `openstack:*` in the stack's configuration, or the arguments of the `openstack.Provider` that
- *   the cluster gets. Shape: plain values, without outputs. Default: none, so the provider must have
- *   no settings either
+ * @param settings settings of the OpenStack provider that the cluster gets, which override the
+ *   variables: the plain arguments of an explicit `openstack.Provider`. Default: `openstack:*` in the
+ *   stack's configuration, which the default provider uses
  */
-export function localContextOf(
-  env: NodeJS.ProcessEnv,
-  provider: ProviderSettings = {},
-): LocalContext {
+export function localContextOf(env: NodeJS.ProcessEnv, settings?: ProviderSettings): LocalContext {
+  const provider = settings ?? readProviderValues();
   const connect = async (credential?: Credential): Promise<CloudClient> => {
     requireSameConnection(provider, env);
     return connectCloud({ env: resolveConnection(provider, env).env, credential });
@@ -113,7 +111,7 @@ export function localContextOf(
  * Returns no certificates if the cloud's settings are invalid, because `connect` reports the error.
  */
 function certificatesOf(
-  provider: ProviderSettings,
+  provider: ProviderValues,
   env: NodeJS.ProcessEnv,
 ): Pick<LocalContext, "caCertificate" | "clientCertificate"> {
   try {

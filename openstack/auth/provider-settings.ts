@@ -78,11 +78,33 @@ export type ProviderKey = keyof typeof decisions;
 /** All names of settings of OpenStack's provider. */
 export const providerKeys = Object.keys(decisions) as readonly ProviderKey[];
 
+type SwitchKey =
+  | "allowReauth"
+  | "delayedAuth"
+  | "disableNoCacheHeader"
+  | "enableLogging"
+  | "insecure"
+  | "swauth"
+  | "systemScope"
+  | "useOctavia";
+
 /**
- * Plain values of settings of OpenStack's provider: of `openstack:*` in the stack's configuration, or
- * the arguments of an `openstack.Provider`.
+ * Plain settings of OpenStack's provider, with the names and types of `openstack.ProviderArgs`. Each
+ * key is optional; a missing value comes from its OS_* variable. Changing a value changes the
+ * connection of the next run. A cluster cannot change its cloud, project or region.
  */
 export type ProviderSettings = Readonly<
+  Partial<
+    Record<Exclude<ProviderKey, SwitchKey | "endpointOverrides" | "maxRetries">, string> &
+      Record<SwitchKey, boolean> & {
+        maxRetries: number;
+        endpointOverrides: Readonly<Record<string, string>>;
+      }
+  >
+>;
+
+/** Settings of OpenStack's provider from any source. Pulumi's configuration contains only texts. */
+export type ProviderValues = Readonly<
   Partial<Record<ProviderKey, string | number | boolean | Readonly<Record<string, string>>>>
 >;
 
@@ -111,7 +133,7 @@ export const pemProviderKeys: ReadonlySet<ProviderKey> = new Set(["cacertFile", 
 
 /** Settings as a source contains them. */
 export interface WrittenProviderSettings {
-  readonly plain: ProviderSettings;
+  readonly plain: ProviderValues;
   /** Names of the settings whose values are encrypted. Their values are not in `plain`. */
   readonly encrypted: readonly ProviderKey[];
 }
@@ -127,12 +149,12 @@ function findProblem(key: ProviderKey, value: string): string | undefined {
 }
 
 /** Returns a value as the text that the provider gets. */
-export const textOfSetting = (value: NonNullable<ProviderSettings[ProviderKey]>): string =>
+export const textOfSetting = (value: NonNullable<ProviderValues[ProviderKey]>): string =>
   typeof value === "object" ? JSON.stringify(value) : String(value);
 
 /** Returns the settings that have a value, as texts. */
 export const listProviderSettings = (
-  provider: ProviderSettings,
+  provider: ProviderValues,
 ): readonly (readonly [ProviderKey, string])[] =>
   providerKeys.flatMap((key) => {
     const value = provider[key];
@@ -146,7 +168,7 @@ export function isLoginSetting(key: ProviderKey): boolean {
 }
 
 /** Returns the problems of settings that do not fit together. */
-function findConflicts(plain: ProviderSettings, keys: readonly ProviderKey[]): string[] {
+function findConflicts(plain: ProviderValues, keys: readonly ProviderKey[]): string[] {
   const logins = keys.filter(isLoginSetting);
   if (plain.cloud !== undefined && logins.length > 0)
     return [
@@ -190,7 +212,7 @@ export function requireUsableProvider(
  *
  * @param keys names of the settings that are not encrypted
  */
-export function requireEncryptedSecrets(plain: ProviderSettings, where: string): void {
+export function requireEncryptedSecrets(plain: ProviderValues, where: string): void {
   const open = listProviderSettings(plain)
     .filter(([key, value]) => secretProviderKeys.has(key) || value.includes("PRIVATE KEY-----"))
     .map(([key]) => key);

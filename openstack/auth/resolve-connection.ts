@@ -10,7 +10,7 @@ import {
   requireUsableProvider,
   textOfSetting,
   type ProviderKey,
-  type ProviderSettings,
+  type ProviderValues,
 } from "./provider-settings.js";
 
 /*
@@ -31,7 +31,7 @@ const alternatives: readonly (readonly ProviderKey[])[] = [
   ["applicationCredentialName", "applicationCredentialId"],
 ];
 
-const defaultSource = "OpenStack's provider";
+const defaultSource = "the provider's arguments";
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
@@ -56,7 +56,7 @@ function displacedBy(keys: ReadonlySet<ProviderKey>): ProviderKey[] {
 export interface ConnectionOptions {
   /** Names of settings that are encrypted. Their values are unknown. @default none */
   readonly encrypted?: readonly ProviderKey[];
-  /** Name of the file with the settings, for messages. @default "OpenStack's provider" */
+  /** Name of the file with the settings, for messages. @default "the provider's arguments" */
   readonly where?: string;
 }
 
@@ -77,7 +77,7 @@ export interface Connection {
  * cloud with the login of another.
  */
 export function resolveConnection(
-  provider: ProviderSettings,
+  provider: ProviderValues,
   env: NodeJS.ProcessEnv,
   { encrypted = [], where = defaultSource }: ConnectionOptions = {},
 ): Connection {
@@ -106,7 +106,7 @@ interface Circumstances {
 /** Throws if OS_CLOUD makes the provider ignore settings of a login that names no cloud. */
 function requireLoginOfSettings(
   keys: ReadonlySet<ProviderKey>,
-  { cloud, authUrl }: ProviderSettings,
+  { cloud, authUrl }: ProviderValues,
   { env, where }: Circumstances,
 ): void {
   const ignored = [...keys].filter(isLoginSetting);
@@ -124,7 +124,7 @@ const placeOf = (url: string): string => url.replace(/\/+$/, "").replace(/\/v3$/
 
 /** Throws if a login of the environment would be sent to the cloud that the settings name. */
 function requireOneCloud(
-  { authUrl }: ProviderSettings,
+  { authUrl }: ProviderValues,
   {
     env,
     resolved,
@@ -188,7 +188,7 @@ function completes({ credential, fileAuth }: CloudSettings, name: string): boole
  * connection does not contain them.
  */
 function findMixedVariables(
-  provider: ProviderSettings,
+  provider: ProviderValues,
   env: NodeJS.ProcessEnv,
   resolved: NodeJS.ProcessEnv,
 ): string[] {
@@ -210,7 +210,7 @@ function findMixedVariables(
  * environment in which it cannot; `pulumi` starts it in the user's.
  */
 export function requireSameConnection(
-  provider: ProviderSettings,
+  provider: ProviderValues,
   env: NodeJS.ProcessEnv,
   where = defaultSource,
 ): void {
@@ -233,7 +233,7 @@ export function requireSameConnection(
 
 /** Returns the source of the login for a message. */
 function describeLogin(
-  provider: ProviderSettings,
+  provider: ProviderValues,
   { OS_CLOUD: cloud }: NodeJS.ProcessEnv,
   where: string,
 ): string {

@@ -2,6 +2,9 @@ import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type * as openstack from "@pulumi/openstack";
+import * as pulumi from "@pulumi/pulumi";
+import type { ProviderSettings } from "../../../../openstack/auth/provider-settings.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import { fakeProject, startFakeCloud } from "../../../support/cloud/fake-openstack.js";
 
@@ -30,23 +33,45 @@ describe("localContextOf", () => {
     const [ours, other] = await Promise.all([startFakeCloud(), startFakeCloud()]);
     try {
       const { OS_PASSWORD: password, ...variables } = ours.environment();
-      const provider = {
-        authUrl: variables["OS_AUTH_URL"],
-        userName: variables["OS_USERNAME"],
-        tenantName: variables["OS_PROJECT_NAME"],
-        region: variables["OS_REGION_NAME"],
-        password,
+      const provider: ProviderSettings = {
+        authUrl: variables["OS_AUTH_URL"] ?? "",
+        userName: "demo",
+        tenantName: "demo",
+        region: "one",
+        password: password ?? "",
       };
+      const args: openstack.ProviderArgs = provider;
+      assert.equal(args.authUrl, provider.authUrl);
       await localContextOf({}, provider).connect();
       await localContextOf(other.environment(), provider).connect();
       assert.deepEqual([ours.seen.length, other.seen.length], [2, 0]);
-      const mixed = localContextOf(other.environment(), { ...provider, password: undefined });
+      const mixed = localContextOf(other.environment(), { authUrl: provider.authUrl ?? "" });
       await assert.rejects(
         mixed.connect(),
-        /openstack:authUrl is .*, but OS_PASSWORD .* belong to/,
+        /openstack:authUrl is .*, but OS_PASSWORD, .* belong to/,
       );
       assert.deepEqual([ours.seen.length, other.seen.length], [2, 0]);
     } finally {
+      await Promise.all([ours.close(), other.close()]);
+    }
+  });
+
+  it("signs in to the cloud of the stack's configuration if the caller names no settings", async () => {
+    const [ours, other] = await Promise.all([startFakeCloud(), startFakeCloud()]);
+    const env = ours.environment();
+    try {
+      pulumi.runtime.setAllConfig({
+        "openstack:authUrl": env["OS_AUTH_URL"] ?? "",
+        "openstack:applicationCredentialId": "i",
+        "openstack:applicationCredentialSecret": "s",
+        "openstack:region": "one",
+      });
+      await localContextOf({ OS_REGION_NAME: "two" }).connect();
+      assert.deepEqual([ours.seen.length, other.seen.length], [1, 0]);
+      await localContextOf(other.environment(), {}).connect();
+      assert.deepEqual([ours.seen.length, other.seen.length], [1, 1]);
+    } finally {
+      pulumi.runtime.setAllConfig({});
       await Promise.all([ours.close(), other.close()]);
     }
   });

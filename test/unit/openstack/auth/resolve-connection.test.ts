@@ -4,7 +4,7 @@ import { CloudError } from "../../../../openstack/http/cloud-error.js";
 import { findCloud, type CloudSettings } from "../../../../openstack/auth/clouds-file.js";
 import type { KeystoneDomain } from "../../../../openstack/auth/credential.js";
 import { getProviderEnvironment } from "../../../../openstack/auth/provider-environment.js";
-import type { ProviderSettings } from "../../../../openstack/auth/provider-settings.js";
+import type { ProviderValues } from "../../../../openstack/auth/provider-settings.js";
 import {
   requireSameConnection,
   resolveConnection,
@@ -73,9 +73,9 @@ describe("resolveConnection", () => {
   after(() => {
     folder.remove();
   });
-  const envOf = (provider: ProviderSettings, env: NodeJS.ProcessEnv) =>
+  const envOf = (provider: ProviderValues, env: NodeJS.ProcessEnv) =>
     resolveConnection(provider, { OS_CLIENT_CONFIG_FILE: file, ...env }).env;
-  const cloudOf = (provider: ProviderSettings, env: NodeJS.ProcessEnv) =>
+  const cloudOf = (provider: ProviderValues, env: NodeJS.ProcessEnv) =>
     findCloud(undefined, envOf(provider, env));
 
   it("returns the environment itself without settings of a connection", () => {
@@ -102,7 +102,7 @@ describe("resolveConnection", () => {
     assert.deepEqual(resolveConnection(settings, env).replaced, ["OS_CLOUD", "OS_REGION_NAME"]);
   });
 
-  const transports: readonly (readonly [ProviderSettings, keyof CloudSettings, unknown])[] = [
+  const transports: readonly (readonly [ProviderValues, keyof CloudSettings, unknown])[] = [
     [{ region: "one" }, "region", "one"],
     [{ insecure: "true" }, "verify", false],
     [{ insecure: false }, "verify", true],
