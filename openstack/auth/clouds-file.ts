@@ -316,7 +316,7 @@ export function readEnvironmentSettings(env: NodeJS.ProcessEnv): CloudSettings {
       .map(([key, value]) => [key.slice(3).toLowerCase(), value ?? null]),
   );
   const entry = {
-    auth,
+    auth: { token: valueOf(env, "OS_AUTH_TOKEN") ?? null, ...auth },
     auth_type: valueOf(env, "OS_AUTH_TYPE"),
     region_name: valueOf(env, "OS_REGION_NAME"),
     ...entryFromEnvironment(env),

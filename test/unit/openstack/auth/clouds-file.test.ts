@@ -262,6 +262,20 @@ describe("clouds.yaml", () => {
     assert.deepEqual(settings.credential.scope.projectDomain, { id: "d" });
   });
 
+  it("is replaced by a token in OS_AUTH_TOKEN and a domain in OS_DEFAULT_DOMAIN, as in the provider", () => {
+    const { credential } = readEnvironmentSettings({
+      OS_AUTH_URL: "http://k",
+      OS_AUTH_TOKEN: "t",
+      OS_PROJECT_NAME: "x",
+      OS_DEFAULT_DOMAIN: "corp",
+    });
+    assert.deepEqual(credential, {
+      kind: "token",
+      token: "t",
+      scope: { projectId: undefined, projectName: "x", projectDomain: { id: "corp" } },
+    });
+  });
+
   it("is selected by OS_CLOUD, which takes precedence over OS_AUTH_URL", () => {
     const path = put("clouds.yaml", { one: password });
     const env = { OS_CLIENT_CONFIG_FILE: path, OS_CLOUD: "one", OS_AUTH_URL: "http://other" };
