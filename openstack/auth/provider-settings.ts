@@ -204,7 +204,11 @@ export function requireUsableProvider(
     ...findConflicts(plain, [...written.map(([key]) => key), ...encrypted]),
   ];
   if (problems.length > 0)
-    throw new CloudError("configuration", `${where}: ${problems.join("; ")}.`);
+    throw new CloudError(
+      "configuration",
+      `${where}: ${problems.join("; ")}.`,
+      "Correct the settings and run the same command again; nothing was changed.",
+    );
 }
 
 /**
