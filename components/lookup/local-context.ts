@@ -4,7 +4,7 @@ import { CloudError } from "../../openstack/http/cloud-error.js";
 import { getProxyVariables } from "../../openstack/http/proxy-settings.js";
 import type { CloudSettings } from "../../openstack/auth/clouds-file.js";
 import { findCloud } from "../../openstack/auth/clouds-file.js";
-import type { ProviderSettings, ProviderValues } from "../../openstack/auth/provider-settings.js";
+import type { ProviderSettings } from "../../openstack/auth/provider-settings.js";
 import {
   requireSameConnection,
   resolveConnection,
@@ -85,7 +85,7 @@ export const getPinnedFileDirectories = (
 
 /**
  * Returns the context for these environment variables: OS_* or `clouds.yaml`, SSH_AUTH_SOCK,
- * XDG_CACHE_HOME. `connect` fails if OpenStack's provider would use another cloud or login.
+ * XDG_CACHE_HOME. Throws if OpenStack's provider would use another cloud or login.
  *
  * @param settings settings of the OpenStack provider that the cluster gets, which override the
  *   variables: the plain arguments of an explicit `openstack.Provider`. Default: `openstack:*` in the
@@ -93,29 +93,28 @@ export const getPinnedFileDirectories = (
  */
 export function localContextOf(env: NodeJS.ProcessEnv, settings?: ProviderSettings): LocalContext {
   const provider = settings ?? readProviderValues();
-  const connect = async (credential?: Credential): Promise<CloudClient> => {
-    requireSameConnection(provider, env);
-    return connectCloud({ env: resolveConnection(provider, env).env, credential });
-  };
+  requireSameConnection(provider, env);
+  const { env: resolved } = resolveConnection(provider, env);
+  const connect = (credential?: Credential): Promise<CloudClient> =>
+    connectCloud({ env: resolved, credential });
   return {
     connect: () => connect(),
     connectWith: connect,
     agentSocket: env["SSH_AUTH_SOCK"],
-    ...certificatesOf(provider, env),
+    ...certificatesOf(resolved),
     files: getPinnedFileDirectories(env),
   };
 }
 
 /**
- * Returns the cloud's CA certificate and client certificate for these settings and variables.
+ * Returns the cloud's CA certificate and client certificate for these environment variables.
  * Returns no certificates if the cloud's settings are invalid, because `connect` reports the error.
  */
 function certificatesOf(
-  provider: ProviderValues,
   env: NodeJS.ProcessEnv,
 ): Pick<LocalContext, "caCertificate" | "clientCertificate"> {
   try {
-    const { ca, cert, key } = findCloud(undefined, resolveConnection(provider, env).env);
+    const { ca, cert, key } = findCloud(undefined, env);
     return { caCertificate: ca, clientCertificate: pairOf({ cert, key }) };
   } catch (error) {
     if (error instanceof CloudError) return {};
