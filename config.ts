@@ -13,7 +13,14 @@ import {
   localContextOf,
   type LocalContext,
 } from "./components/lookup/local-context.js";
-import { createConfigError } from "./components/pulumi/errors.js";
+import { CloudError } from "./openstack/http/cloud-error.js";
+import {
+  requireEncryptedSecrets,
+  type ProviderValues,
+} from "./openstack/auth/provider-settings.js";
+import { requireSameConnection } from "./openstack/auth/resolve-connection.js";
+import { readProviderValues } from "./components/lookup/provider-values.js";
+import { createConfigError, ProgramError } from "./components/pulumi/errors.js";
 import { isConfigSecret } from "./components/pulumi/pulumi-internals.js";
 import { withSiteDefaults } from "./components/config/site-defaults.js";
 import { withRecordedDefaults } from "./components/config/recorded-defaults.js";
@@ -46,13 +53,27 @@ const nameIn = (args: unknown): string =>
   isPlainObject(args) && typeof args["name"] === "string" ? args["name"] : "";
 
 /**
- * Returns the access of the user who runs the program: the cloud and the ssh-agent that environment
- * variables name. Adds whether the stack's configuration contains an encrypted value.
+ * Returns the access of the user who runs the program: the cloud that `openstack:*` in the stack's
+ * configuration and environment variables name, and the ssh-agent. Adds whether the settings of the
+ * cluster contain an encrypted value. Throws if OpenStack's provider would use another cloud.
  */
-export const getOperatorContext = (): LocalContext => ({
-  ...localContextOf(process.env),
-  encrypted: isEncrypted("cluster"),
-});
+export function getOperatorContext(): LocalContext {
+  const provider = readProviderValues();
+  try {
+    requireEncryptedSecrets(openSettings(provider), getStackConfigFile());
+    requireSameConnection(provider, process.env, getStackConfigFile());
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error;
+    throw new ProgramError(error.code, `${error.sentence} ${error.hint}`);
+  }
+  return { ...localContextOf(process.env), encrypted: isEncrypted("cluster") };
+}
+
+/** Returns the settings that are written in plain text. */
+const openSettings = (provider: ProviderValues): ProviderValues =>
+  Object.fromEntries(
+    Object.entries(provider).filter(([key]) => !isConfigSecret(`openstack:${key}`)),
+  );
 
 /** Returns whether a configuration value, or a part of the value, is encrypted. */
 const isEncrypted = (key: string): boolean => isConfigSecret(`${pulumi.getProject()}:${key}`);

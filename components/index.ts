@@ -7,4 +7,5 @@ export type { IngressOutput, NodeOutput, SamplesOutput } from "./cluster-outputs
 export { clusterSchema, type ClusterArgs, type ClusterSpec } from "./config/cluster-spec.js";
 export { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
 export { localContextOf, type LocalContext } from "./lookup/local-context.js";
+export type { ProviderSettings } from "../openstack/auth/provider-settings.js";
 export { withSiteDefaults } from "./config/site-defaults.js";

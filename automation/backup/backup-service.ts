@@ -112,7 +112,12 @@ async function withCluster<T>(
   work: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
   const redactor = createServiceRedactor(service.env);
-  const run = new StackOperation(service, stack, options, emitTo(options, redactor));
+  const run = new StackOperation(
+    service,
+    stack,
+    { ...options, redactor },
+    emitTo(options, redactor),
+  );
   let machines: ClusterMachines | undefined;
   const end = (): void => machines?.close();
   try {

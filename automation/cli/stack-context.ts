@@ -8,6 +8,7 @@ import { removeUrlPassword } from "../../base/url-passwords.js";
 import { addEnvironmentSecrets } from "../../base/terminal/redact-secrets.js";
 import { describesCluster, readOpenstackPluginVersion } from "../engine/stack-settings.js";
 import { readStackSettings } from "../pulumi/project-files.js";
+import { readProviderSettings } from "../pulumi/provider-config.js";
 import { usesPassphrase } from "../pulumi/workspace.js";
 import { RunView, type RunViewOptions } from "../render/run-progress.js";
 import { renderClusterLine } from "../render/cluster-line.js";
@@ -71,6 +72,7 @@ export async function withStack<T>(
     projectDirectory: project.directory,
     stack,
     onBackend: createBackendReporter(session, stack),
+    provider: readProviderSettings({ stack, settings, directory: project.directory }),
     openstackPlugin: readStackPluginVersion(settings),
   });
   addEnvironmentSecrets(session.redactor, environment.env);

@@ -16,7 +16,7 @@ import type { DecodedEngineEvent } from "../pulumi/events.js";
 import { EngineWork } from "./engine-work.js";
 import { createHeartbeatRequest } from "./owner-heartbeat.js";
 import { convertEngineEvent, type OperationEventListener } from "./operation-events.js";
-import type { ServiceOptions, RunOptions, StopSignals } from "./operation-options.js";
+import type { ServiceOptions, StackOperationOptions } from "./operation-options.js";
 import type { EngineOperationName, OperationRequest } from "./worker-messages.js";
 import { readClusterSpec, type SpecSources } from "./stack-settings.js";
 import {
@@ -37,6 +37,7 @@ import {
   type StackWorkspaceOptions,
 } from "../pulumi/workspace.js";
 import { readStackSettings } from "../pulumi/project-files.js";
+import { StackConnection } from "../pulumi/stack-connection.js";
 
 /**
  * Number of resources that the engine works on concurrently. The engine's default of four per
@@ -63,11 +64,11 @@ export class StackOperation {
   readonly access: StateAccess;
   /** Directory of the stack's settings. The program runs in this directory. */
   readonly directory: string;
-  /**
-   * Text of the settings. The file is read only once, because the engine must get the same text
-   * that was checked.
-   */
+  /** Text of the settings, read once: the engine must get the text that was checked. */
   readonly #settings: string;
+  /** Options of the service. The environment leads to the cloud of the stack. */
+  readonly service: ServiceOptions;
+  readonly connection: StackConnection;
   #cloud: Promise<CloudClient> | undefined;
   #worker: ChildProcess | undefined;
   /** Whether an engine was started for the request. Such an engine may have changed something. */
@@ -82,17 +83,23 @@ export class StackOperation {
   readonly spans = new SpanCollector();
 
   constructor(
-    readonly service: ServiceOptions,
+    service: ServiceOptions,
     readonly stack: string,
-    readonly options: RunOptions & StopSignals = {},
+    readonly options: StackOperationOptions = {},
     /** Receives the events of the operation. Default: events are dropped. */
     readonly emit: OperationEventListener = () => undefined,
   ) {
-    const { env, projectDirectory } = service;
-    this.directory = projectDirectory ?? getPackageRoot();
+    this.directory = service.projectDirectory ?? getPackageRoot();
     this.#settings = readStackSettings(this.directory, stack, options.settings);
+    this.connection = new StackConnection({
+      source: { stack, settings: this.#settings, directory: this.directory },
+      env: service.env,
+      redactor: options.redactor,
+      show: (work) => withStackSettings(this.place(), options.signal, () => work(this.access)),
+    });
+    this.service = { ...service, env: this.connection.env };
     this.access = {
-      env: withBackend(getEngineEnvironment(env), service.backend),
+      env: withBackend(getEngineEnvironment(this.service.env), service.backend),
       workspace: prepareWorkDirectory(this.place()),
     };
   }
@@ -112,7 +119,7 @@ export class StackOperation {
     this.emit({ type: "diagnostic", severity: "info", text });
   }
 
-  /** Shows the user a warning: a problem to correct, or a fact to know. */
+  /** Shows a warning: a problem to correct, or a fact to know. */
   warn(text: string): void {
     this.emit({ type: "diagnostic", severity: "warning", text });
   }
@@ -154,7 +161,7 @@ export class StackOperation {
     };
     // A request in progress continues after a stop request, but waits for no further try.
     const patience = { onWait, signal: this.options.signal };
-    this.#cloud ??= connectCloud({ env: this.service.env, patience });
+    this.#cloud ??= this.connection.login().then((env) => connectCloud({ env, patience }));
     return this.#cloud;
   }
 
@@ -170,7 +177,9 @@ export class StackOperation {
   prestart({ program: runs = true }: { readonly program?: boolean } = {}): void {
     const { program = findProgramModulePath() } = this.service;
     const load = { program: runs ? program : undefined };
-    this.#worker = prepareWorker(load, this.process());
+    // With encrypted settings, the environment of the process is not known yet.
+    const { isOpen, env } = this.connection;
+    if (isOpen) this.#worker = prepareWorker(load, this.process(env));
     this.cloud().catch(() => undefined);
   }
 
@@ -184,8 +193,7 @@ export class StackOperation {
 
   /** Returns the settings as the user wrote them, with the project and the stack. */
   sources(): Pick<SpecSources, "project" | "stack" | "settings"> {
-    const { project, stack } = this;
-    return { project, stack, settings: this.#settings };
+    return { project: this.project, stack: this.stack, settings: this.#settings };
   }
 
   /**
@@ -275,9 +283,9 @@ export class StackOperation {
   }
 
   /** Returns the environment and the directory of the engine's process. */
-  private process(): Pick<WorkerRunOptions, "env" | "cwd"> {
-    const env = disableStateAttributes(getProviderEnvironment(this.access.env));
-    return { env, cwd: this.directory };
+  private process(login: NodeJS.ProcessEnv): Pick<WorkerRunOptions, "env" | "cwd"> {
+    const env = withBackend(getEngineEnvironment(login), this.service.backend);
+    return { env: disableStateAttributes(getProviderEnvironment(env)), cwd: this.directory };
   }
 
   /** Runs one operation in its own process, with the stack's settings. */
@@ -290,12 +298,13 @@ export class StackOperation {
     }: { readonly stop: AbortSignal | undefined; readonly worker?: () => ChildProcess | undefined },
   ): Promise<void> {
     let operation: Promise<void> | undefined;
+    const process = this.process(await this.connection.login());
     this.#hasStartedEngine = true;
     await withStackSettings(this.place(), stop, async () => {
       await new Promise<void>((begun) => {
         // The first message shows that the engine has read the settings. The lock on the settings
         // can then be released.
-        const running = { ...options, ...this.process(), onMessage: begun };
+        const running = { ...options, ...process, onMessage: begun };
         operation = runOperation(request, running, worker?.());
         operation.then(begun, begun);
       });

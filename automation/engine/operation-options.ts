@@ -4,6 +4,7 @@ import type { OwnedObject } from "../../openstack/inventory/marked-objects.js";
 import type { Ownership } from "../../openstack/inventory/ownership.js";
 import type { QuotaRequirement } from "../../openstack/checks/quotas.js";
 import type { Verification } from "../verify/verify-cluster.js";
+import type { Redactor } from "../../base/terminal/redact-secrets.js";
 import type { Failure } from "../../base/failures/failure.js";
 import type { TimelineRow } from "../timeline/critical-path.js";
 import type { SecretOutputForm, StackOutputs } from "../pulumi/stack-state.js";
@@ -44,6 +45,12 @@ export interface StopSignals {
   readonly signal?: AbortSignal;
   /** Signal that kills the engine at once. */
   readonly killSignal?: AbortSignal;
+}
+
+/** Options of a request about one stack. */
+export interface StackOperationOptions extends RunOptions, StopSignals {
+  /** Receives the secrets of the login to the cloud. Default: no one. */
+  readonly redactor?: Pick<Redactor, "add"> | undefined;
 }
 
 /** Options that every operation has. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseUrn } from "../pulumi/urn.js";
 import { Failure } from "../../base/failures/failure.js";
 import { addIdentityNotes, readIdentityNotes } from "../pulumi/identity-notes.js";
 import type { OperationFacts } from "../steps/step.js";
@@ -19,29 +20,34 @@ export interface ResourceLocations {
   readonly regions: ReadonlySet<string>;
 }
 
-/** Inputs with which a provider may select another cloud than the environment selects. */
+/** Inputs with which an explicit provider may select another cloud than that of the stack. */
 const cloudSelectingInputs = [
   ...["cloud", "authUrl", "region", "tenantId", "tenantName", "token", "userId", "userName"],
   ...["applicationCredentialId", "applicationCredentialName"],
 ];
 
+/** Beginning of the name that the engine gives to a provider without a name in the program. */
+const defaultName = /^default(_|$)/;
+
 /**
- * Returns whether a provider uses the cloud that the environment variables select. stackadm's own
- * Pulumi program (index.ts) uses such a provider.
+ * Returns whether a provider uses the stack's connection. The next run gives the settings of the
+ * stack to each default provider, so its inputs in the state do not matter. stackadm's own Pulumi
+ * program (index.ts) uses such a provider.
  */
-const isOfEnvironment = ({ type, inputs }: StateResource): boolean =>
+const isOfConnection = ({ type, urn, inputs }: StateResource): boolean =>
   type === "pulumi:providers:openstack" &&
-  !cloudSelectingInputs.some((key) => key in (inputs ?? {}));
+  (defaultName.test(parseUrn(urn).name) ||
+    !cloudSelectingInputs.some((key) => key in (inputs ?? {})));
 
 const answered = z.object({
   tenantId: z.string().min(1).optional().catch(undefined),
   region: z.string().min(1).optional().catch(undefined),
 });
 
-/** Returns the resources that the stack created in the cloud that the environment selects. */
+/** Returns the resources that the stack created with its connection. */
 export function findResourcesInCloud(state: StateExport | undefined): StateResource[] {
   const resources = state?.deployment.resources ?? [];
-  const providers = resources.filter(isOfEnvironment).map(({ urn }) => `${urn}::`);
+  const providers = resources.filter(isOfConnection).map(({ urn }) => `${urn}::`);
   return resources
     .filter(({ provider, external }) => provider !== undefined && external !== true)
     .filter(({ provider = "" }) => providers.some((one) => provider.startsWith(one)));
@@ -87,7 +93,7 @@ export function addLocations(state: StateExport): StateExport {
   ]);
 }
 
-/** Throws if the state's objects are in another project or region than the environment selects. */
+/** Throws if the state's objects are in another project or region than the stack's connection. */
 export async function requireSameLocation({ run, state }: OperationFacts): Promise<void> {
   const { projects, regions } = findResourceLocations(state);
   if (projects.size + regions.size === 0) return;
@@ -101,8 +107,10 @@ export async function requireSameLocation({ run, state }: OperationFacts): Promi
   );
   if (!there) return;
   const [what, known, here] = there;
+  const { source } = run.connection;
+  const yours = source === undefined ? "your credentials" : `your credentials (${source})`;
   throw new Failure(
     "WRONG_PROJECT",
-    `The cluster of stack '${run.stack}' is in ${what} ${[...known].join(", ")}, but your credentials are for ${what} ${here}. Nothing was changed.`,
+    `The cluster of stack '${run.stack}' is in ${what} ${[...known].join(", ")}, but ${yours} are for ${what} ${here}. Nothing was changed.`,
   );
 }

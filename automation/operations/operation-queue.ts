@@ -38,7 +38,7 @@ const failedEvent = (error: unknown) => {
 
 interface RequestOutput {
   readonly emit?: OperationEventListener;
-  /** Secrets that the error must not contain. Default: the secrets of the service at its end. */
+  /** Secrets that the error must not contain. Default: the secrets of the service. */
   readonly redactor?: Redactor;
 }
 
@@ -82,17 +82,14 @@ export class OperationQueue {
     stack: string,
     options: RunOptions & StopSignals,
     work: (run: StackOperation) => T | Promise<T>,
-    { emit, redactor }: RequestOutput = {},
+    { emit, redactor = createServiceRedactor(this.service.env) }: RequestOutput = {},
   ): Promise<T> {
     let run: StackOperation | undefined;
     try {
-      run = new StackOperation(this.service, stack, options, emit);
+      run = new StackOperation(this.service, stack, { ...options, redactor }, emit);
       return await work(run);
     } catch (error) {
-      throw redactError(
-        convertAbortError(error, options.signal),
-        redactor ?? createServiceRedactor(this.service.env),
-      );
+      throw redactError(convertAbortError(error, options.signal), redactor);
     } finally {
       run?.close();
     }
@@ -119,6 +116,7 @@ export class OperationQueue {
         (run) => {
           run.requireNotStopped();
           reportDroppedVariables(run);
+          if (run.connection.advice !== undefined) run.note(run.connection.advice);
           return this.operations[name](run, options);
         },
         { emit, redactor },

@@ -50,13 +50,14 @@ async function planProgram(run: StackOperation, { state }: UpFacts): Promise<Pla
  */
 async function planSilently(facts: UpFacts): Promise<PlanRow[]> {
   const { service, stack, options } = facts.run;
-  const { signal, killSignal, refresh, parallel, settings } = options;
+  const { signal, killSignal, refresh, parallel, settings, redactor } = options;
   const silent = new StackOperation(service, stack, {
     signal,
     killSignal,
     refresh,
     parallel,
     settings,
+    redactor,
   });
   try {
     return await planProgram(silent, facts);

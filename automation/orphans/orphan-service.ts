@@ -1,4 +1,6 @@
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
+import type { ProviderValues } from "../../openstack/auth/provider-settings.js";
+import { resolveConnection } from "../../openstack/auth/resolve-connection.js";
 import type { CloudObject, CloudObjectKind } from "../../openstack/inventory/inventory.js";
 import {
   deleteOrphans,
@@ -59,6 +61,10 @@ export interface DeleteOrphansOptions extends OrphanDataDeletion {
 }
 
 export interface OrphanServiceOptions extends Pick<ClusterServiceOptions, "env"> {
+  /**
+   * Plain settings of OpenStack's provider, which override the environment. Default: none.
+   */
+  readonly provider?: ProviderValues;
   /** Called with sentences for the user, for example why a request to the cloud takes long. */
   readonly onNote?: (text: string) => void;
 }
@@ -118,7 +124,12 @@ export function requireNoBlockingPorts({ inTheWay }: FoundOrphans): void {
   );
 }
 
-export function createOrphanService({ env, onNote }: OrphanServiceOptions): OrphanCleaner {
+export function createOrphanService({
+  provider = {},
+  onNote,
+  ...options
+}: OrphanServiceOptions): OrphanCleaner {
+  const { env } = resolveConnection(provider, options.env);
   let signedIn: Promise<CloudClient> | undefined;
   const patience = { onWait: (text: string): void => onNote?.(text) };
   const cloud = (): Promise<CloudClient> => (signedIn ??= connectCloud({ env, patience }));

@@ -6,9 +6,9 @@ import { parseYamlDocument } from "../../base/yaml.js";
 import { replacePrivateFile } from "../../base/atomic-files.js";
 import { withLock } from "../../base/file-lock.js";
 import { getPackageRoot, getStatePath } from "../../base/paths.js";
-import { Failure } from "../../base/failures/failure.js";
 import { normalizeBackend } from "./backend.js";
 import { readProjectFile, readStackSettings } from "./project-files.js";
+import { resolveProviderPaths } from "./provider-config.js";
 
 /**
  * Returns the path of the package's program: the compiled file if it exists, or else the TypeScript
@@ -103,7 +103,7 @@ function directoryOf({ stack, backend }: StackWorkspaceOptions, project: string)
 /** Settings that the engine will read, and where they are. */
 interface Copied {
   readonly workspace: StackWorkspace;
-  /** Stack's settings as the user wrote them. */
+  /** Stack's settings as the user wrote them, with absolute paths in provider settings. */
   readonly settings: string;
   /** Path of the copy. An existing copy contains the salt. */
   readonly file: string;
@@ -113,7 +113,8 @@ function copyOf(
   options: StackWorkspaceOptions,
 ): Copied & { readonly project: ReturnType<typeof parseYamlDocument> } {
   const { stack, projectDirectory: from = getPackageRoot() } = options;
-  const settings = readStackSettings(from, stack, options.settings);
+  // The engine starts the provider in the directory of the copy.
+  const settings = resolveProviderPaths(readStackSettings(from, stack, options.settings), from);
   const { name, document } = readProjectFile(from);
   const directory = directoryOf(options, name);
   const file = join(directory, `Pulumi.${stack}.yaml`);
@@ -128,9 +129,6 @@ function copyOf(
  */
 export function prepareWorkDirectory(options: StackWorkspaceOptions): StackWorkspace {
   const { workspace, project, ...copied } = copyOf(options);
-  // The settings contain the values of Pulumi.yaml. So an error first names Pulumi.yaml.
-  requireSameCloud(project, "Pulumi.yaml");
-  requireSameCloud(parseYamlDocument(copied.settings), `Pulumi.${workspace.stack}.yaml`);
   if (!existsSync(copied.file)) writeSettings(copied);
   // The program runs inline, so options of the Node language host have no effect and are removed.
   project.delete("main");
@@ -164,44 +162,19 @@ const readingMilliseconds = 120_000;
  * time with different settings. So each command locks the copy of the settings until the command's
  * engine has read this copy.
  *
- * @param begin starts the engine. Resolves when the engine has read its settings or has ended
+ * @param begin starts the engine. Its result resolves when the engine has read its settings or has ended
  */
-export async function withStackSettings(
+export async function withStackSettings<T>(
   options: StackWorkspaceOptions,
   signal: AbortSignal | undefined,
-  begin: () => Promise<unknown>,
-): Promise<void> {
+  begin: () => Promise<T>,
+): Promise<T> {
   const copied = copyOf(options);
   const lock = join(copied.workspace.directory, "settings.lock");
   const purpose = `starting the engine for stack '${options.stack}'`;
   const wait = { waitMs: readingMilliseconds, signal, code: "STACK_LOCKED" } as const;
-  await withLock(lock, { purpose, ...wait }, async () => {
+  return withLock(lock, { purpose, ...wait }, () => {
     writeSettings(copied);
-    await begin();
+    return begin();
   });
-}
-
-/**
- * Matches settings of OpenStack's provider that select a cloud, project, region or user. In a
- * stack's settings, such settings would override the environment. The commands use the cloud of the
- * environment.
- */
-const cloudSettingsPattern =
-  /^openstack:(cloud|authUrl|region|tenantId|tenantName|token|userId|userName|applicationCredential(Id|Name)|(user|project)?[dD]omain(Id|Name)|defaultDomain)$/;
-
-/**
- * Throws if the settings select the cloud for OpenStack's provider. The commands use the cloud from
- * the environment. With another cloud in the settings, the commands would search for the cluster's
- * objects, and delete objects, in the wrong project.
- */
-function requireSameCloud(settings: ReturnType<typeof parseYamlDocument>, file: string): void {
-  const found: unknown = settings.get("config");
-  const keys = isMap(found) ? found.items.map(({ key }) => String(key)) : [];
-  const wrong = keys.filter((key) => cloudSettingsPattern.test(key));
-  if (wrong.length === 0) return;
-  throw new Failure(
-    "INVALID_USAGE",
-    `${file}: ${wrong.join(", ")} would make OpenStack's provider use another cloud than these commands.`,
-    "Delete it, and let every user of this stack set OS_CLOUD (and OS_REGION_NAME for the region).",
-  );
 }

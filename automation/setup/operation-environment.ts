@@ -6,6 +6,10 @@ import { getLabFolderName, getLabName, getPackageRoot, getStatePath } from "../.
 import { silentProgress, type Progress } from "../../base/progress.js";
 import { createRedactor, redactError } from "../../base/terminal/redact-secrets.js";
 import { backendVariable } from "../pulumi/backend.js";
+import { chooseCloudHint } from "../../openstack/auth/clouds-file.js";
+import { resolveConnection } from "../../openstack/auth/resolve-connection.js";
+import { describeReplacedVariables } from "../pulumi/stack-connection.js";
+import type { StackProviderSettings } from "../pulumi/provider-config.js";
 import { getGrpcVariables } from "../pulumi/engine-environment.js";
 import { readOwner } from "../pulumi/locks/owner-record.js";
 import { readProjectBackend } from "../pulumi/project-files.js";
@@ -68,8 +72,8 @@ export function selectCloudEnvironment(env: NodeJS.ProcessEnv): Record<string, s
     if (namesCloud(env)) return {};
     throw new Failure(
       "CLOUD_NOT_CONFIGURED",
-      "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set, and the lab does not run.",
-      "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm-lab up.",
+      "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set, the settings of the stack name no cloud, and the lab does not run.",
+      chooseCloudHint,
     );
   }
   const { cloud, cloudsFile, siteFile } = getLabSettings();
@@ -161,6 +165,11 @@ export interface EnvironmentOptions {
   readonly stack?: string;
   /** Called with the backend before the tools are prepared, which may take minutes. */
   readonly onBackend?: (choice: BackendChoice) => void;
+  /**
+   * Settings of OpenStack's provider in the settings of the stack, which override OS_* variables.
+   * `readProviderSettings` returns them. Default: none.
+   */
+  readonly provider?: StackProviderSettings | undefined;
   /** Version of the OpenStack plugin. Default: `defaultOpenstackPlugin`. */
   readonly openstackPlugin?: PulumiOpenstackVersion | undefined;
   /** Whether to start an ssh-agent unless an agent with a key runs. Default: true. */
@@ -190,10 +199,27 @@ export async function prepareEnvironment(
   });
 }
 
-async function prepare(
+/**
+ * Returns the environment that leads to the cloud of the stack. Notes the variables of the user that
+ * the settings replace.
+ */
+export function applyProviderSettings(
   env: NodeJS.ProcessEnv,
+  { provider, progress = silentProgress }: Pick<EnvironmentOptions, "provider" | "progress">,
+): NodeJS.ProcessEnv {
+  if (provider === undefined) return env;
+  const { plain, ...options } = provider;
+  const { env: resolved, replaced } = resolveConnection(plain, env, options);
+  const advice = describeReplacedVariables(replaced, provider);
+  if (advice !== undefined) progress.note(advice);
+  return resolved;
+}
+
+async function prepare(
+  user: NodeJS.ProcessEnv,
   options: EnvironmentOptions,
 ): Promise<OperationEnvironment> {
+  const env = applyProviderSettings(user, options);
   requireVariables(env);
   const cloud = selectCloudEnvironment(env);
   // Checks the backend before the toolchain, because an installation of the toolchain may take

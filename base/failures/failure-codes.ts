@@ -24,7 +24,7 @@ export const failures = {
   CLOUD_NOT_CONFIGURED: {
     exitCode: 2,
     sentence: "no cloud is named, or its entry cannot be used",
-    hint: "Set OS_CLOUD to a name in clouds.yaml, or source an openrc file.",
+    hint: "Name an entry of clouds.yaml with `pulumi config set openstack:cloud <name>` or OS_CLOUD, or source an openrc file.",
   },
   WRONG_PASSPHRASE: {
     exitCode: 2,
@@ -51,7 +51,7 @@ export const failures = {
   WRONG_PROJECT: {
     exitCode: 3,
     sentence: "the cluster is in another project or region than your credentials",
-    hint: "Set OS_CLOUD (or OS_PROJECT_NAME, OS_REGION_NAME) to the cluster's project and region, and run the same command again.",
+    hint: "Set OS_CLOUD (or OS_PROJECT_NAME, OS_REGION_NAME), or openstack:cloud of the stack, to the cluster's project and region, and run the same command again.",
   },
   PROTECTED: {
     exitCode: 1,

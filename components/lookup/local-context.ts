@@ -4,8 +4,14 @@ import { CloudError } from "../../openstack/http/cloud-error.js";
 import { getProxyVariables } from "../../openstack/http/proxy-settings.js";
 import type { CloudSettings } from "../../openstack/auth/clouds-file.js";
 import { findCloud } from "../../openstack/auth/clouds-file.js";
+import type { ProviderSettings } from "../../openstack/auth/provider-settings.js";
+import {
+  requireSameConnection,
+  resolveConnection,
+} from "../../openstack/auth/resolve-connection.js";
 import type { Credential } from "../../openstack/auth/credential.js";
 import type { PinnedFileDirectories } from "./pinned-files.js";
+import { readProviderValues } from "./provider-values.js";
 
 /**
  * Access of the user who runs the program: login to the cloud, ssh-agent and local files. With this
@@ -79,15 +85,26 @@ export const getPinnedFileDirectories = (
 
 /**
  * Returns the context for these environment variables: OS_* or `clouds.yaml`, SSH_AUTH_SOCK,
- * XDG_CACHE_HOME.
+ * XDG_CACHE_HOME. Throws if OpenStack's provider would use another cloud or login.
+ *
+ * @param settings settings of the OpenStack provider that the cluster gets, which override the
+ *   variables: the plain arguments of an explicit `openstack.Provider`. Default: `openstack:*` in the
+ *   stack's configuration, which the default provider uses
  */
-export const localContextOf = (env: NodeJS.ProcessEnv): LocalContext => ({
-  connect: () => connectCloud({ env }),
-  connectWith: (credential) => connectCloud({ env, credential }),
-  agentSocket: env["SSH_AUTH_SOCK"],
-  ...certificatesOf(env),
-  files: getPinnedFileDirectories(env),
-});
+export function localContextOf(env: NodeJS.ProcessEnv, settings?: ProviderSettings): LocalContext {
+  const provider = settings ?? readProviderValues();
+  requireSameConnection(provider, env);
+  const { env: resolved } = resolveConnection(provider, env);
+  const connect = (credential?: Credential): Promise<CloudClient> =>
+    connectCloud({ env: resolved, credential });
+  return {
+    connect: () => connect(),
+    connectWith: connect,
+    agentSocket: env["SSH_AUTH_SOCK"],
+    ...certificatesOf(resolved),
+    files: getPinnedFileDirectories(env),
+  };
+}
 
 /**
  * Returns the cloud's CA certificate and client certificate for these environment variables.

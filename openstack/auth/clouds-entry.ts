@@ -242,7 +242,7 @@ export function findCloudsEntry(
     throw new CloudError(
       "configuration",
       `There is no cloud '${name}' in ${path}.`,
-      `It holds: ${open.names.join(", ") || "none"}. Set OS_CLOUD to one of them.`,
+      `It holds: ${open.names.join(", ") || "none"}. Set OS_CLOUD, or openstack:cloud in the settings of the stack, to one of them.`,
     );
   const where = `${name} in ${path}`;
   const secure = firstOf([dirname(path), ...folders].map((folder) => join(folder, "secure.yaml")));

@@ -39,6 +39,8 @@ export interface CloudSettings {
    * that this program reads but the provider does not read. Some values are secret.
    */
   readonly unseen: Readonly<Record<string, string>>;
+  /** Keys of `auth` that OpenStack's provider reads in the files. */
+  readonly fileAuth: readonly string[];
 }
 
 /** Returns the folders in which openstacksdk and OpenStack's provider look for files, in order. */
@@ -302,6 +304,9 @@ function settingsFromEntry(name: string, read: Read): CloudSettings {
     key: pemIn("key", entry.key, env),
     credential,
     unseen: unseenIn(read, chosen),
+    fileAuth: Object.entries(read.seen.auth ?? {}).flatMap(([key, value]) =>
+      value === null || value === "" ? [] : [key],
+    ),
   };
 }
 
@@ -313,7 +318,7 @@ export function readEnvironmentSettings(env: NodeJS.ProcessEnv): CloudSettings {
       .map(([key, value]) => [key.slice(3).toLowerCase(), value ?? null]),
   );
   const entry = {
-    auth,
+    auth: { token: valueOf(env, "OS_AUTH_TOKEN") ?? null, ...auth },
     auth_type: valueOf(env, "OS_AUTH_TYPE"),
     region_name: valueOf(env, "OS_REGION_NAME"),
     ...entryFromEnvironment(env),
@@ -326,6 +331,10 @@ export function readEnvironmentSettings(env: NodeJS.ProcessEnv): CloudSettings {
     env,
   });
 }
+
+/** Advice for a user who has named no cloud. */
+export const chooseCloudHint =
+  "Name an entry of clouds.yaml for the stack (`pulumi config set openstack:cloud <name>`) or for your shell (OS_CLOUD), source an openrc file, or start the lab: npx stackadm-lab up.";
 
 /**
  * Returns the settings of a cloud in clouds.yaml: the cloud named `cloud`, or else the cloud in
@@ -342,7 +351,7 @@ export function findCloud(cloud: string | undefined, env: NodeJS.ProcessEnv): Cl
   throw new CloudError(
     "configuration",
     "No cloud is configured: neither OS_CLOUD nor OS_AUTH_URL is set.",
-    "Set OS_CLOUD to a name in clouds.yaml, source an openrc file, or start the lab: npx stackadm-lab up.",
+    chooseCloudHint,
   );
 }
 

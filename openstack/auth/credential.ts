@@ -102,7 +102,7 @@ const domain = (auth: CloudsAuth, kind: "user" | "project"): KeystoneDomain => {
   const id = auth[`${kind}_domain_id`] ?? auth["domain_id"];
   if (id !== undefined) return { id };
   const name = auth[`${kind}_domain_name`] ?? auth["domain_name"];
-  return name === undefined ? { id: "default" } : { name };
+  return name === undefined ? { id: auth["default_domain"] ?? "default" } : { name };
 };
 
 const scopeOf = (auth: CloudsAuth): CredentialScope => ({

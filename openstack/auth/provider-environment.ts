@@ -20,6 +20,10 @@ const identity = new RegExp(
   ].join("|")})$`,
 );
 
+/** Returns whether the provider may take a part of the login from the variable. */
+export const isLoginVariable = (name: string): boolean =>
+  identity.test(name) && !/^OS_(AUTH_URL|AUTH_TYPE|PASSCODE|DEFAULT_DOMAIN|TRUST_ID)$/.test(name);
+
 /**
  * Variables that make the provider sign in or create load balancers in another way. The program
  * relies on the defaults. With OS_ALLOW_REAUTH=false, a run would fail when its token expires.
@@ -51,6 +55,13 @@ function isUsedBy(credential: Credential, variable: string): boolean {
 }
 
 /**
+ * Returns whether this program prefers another variable of the project. The provider would prefer
+ * the old name, OS_TENANT_ID or OS_TENANT_NAME.
+ */
+const isOutranked = (env: NodeJS.ProcessEnv, name: string): boolean =>
+  /^OS_TENANT_(ID|NAME)$/.test(name) && (env[name.replace("TENANT", "PROJECT")] ?? "") !== "";
+
+/**
  * Returns the environment with which the provider uses the same cloud as `findCloud`. Returns `env`
  * unchanged if `findCloud` finds no cloud.
  */
@@ -59,7 +70,9 @@ export function getProviderEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEn
   if (cloud === undefined) return env;
   const { file, unseen, credential } = cloud;
   const isKept = (name: string): boolean =>
-    identity.test(name) ? file === undefined && isUsedBy(credential, name) : !modes.test(name);
+    identity.test(name)
+      ? file === undefined && isUsedBy(credential, name) && !isOutranked(env, name)
+      : !modes.test(name);
   const kept = Object.entries(env).filter(([name]) => isKept(name));
   const added = Object.entries(unseen).filter(
     ([name]) => !identity.test(name) || isUsedBy(credential, name),

@@ -216,7 +216,7 @@ function requireOneRegion({ name, region, interface: kind }: CloudSettings, toke
   throw new CloudError(
     "configuration",
     `Cloud '${name}' has several regions: ${[...regions].sort().join(", ")}.`,
-    "Set region_name in clouds.yaml, or OS_REGION_NAME, to one of them.",
+    "Set region_name in clouds.yaml, openstack:region of the stack or OS_REGION_NAME to one of them.",
   );
 }
 

@@ -1,6 +1,7 @@
 import { ensureCommands } from "../../../base/host-packages.js";
 import { readOpenstackPluginVersion } from "../../engine/stack-settings.js";
 import { hasStackSettings, readStackSettings } from "../../pulumi/project-files.js";
+import { readProviderSettings } from "../../pulumi/provider-config.js";
 import { usesPassphrase } from "../../pulumi/workspace.js";
 import { readAgentKeys, ensureKey, createNewKeyReporter } from "../../setup/ssh-agent.js";
 import {
@@ -55,6 +56,12 @@ export async function runEnvCommand(
     projectDirectory,
     stack: options.stack,
     onBackend: createBackendReporter(session, options.stack),
+    // Pulumi reads these settings itself. The variables of the lab must not be added to them.
+    provider: readProviderSettings({
+      stack: options.stack,
+      settings,
+      directory: projectDirectory,
+    }),
     // A missing passphrase is no error here, because some stacks need no passphrase. An error would
     // leave the shell without any variables.
     passphrase: usesPassphrase(settings) && "optional",

@@ -21,10 +21,10 @@ import {
   renderKeptObjectLines,
   renderOrphansTable,
 } from "../../render/orphan-tables.js";
-import { selectCloudEnvironment } from "../../setup/operation-environment.js";
 import { Failure } from "../../../base/failures/failure.js";
 import { requireConfirmable, requireTypedWords } from "../confirm.js";
 import type { StackOptions } from "../stack-context.js";
+import { readStackLogin } from "../stack-login.js";
 import type { CommandSession } from "../../../base/terminal/session.js";
 
 interface Options extends StackOptions {
@@ -153,7 +153,7 @@ export async function runOrphansCommand(
   checkIdentity(identity);
   checkOptions(options);
   const service = createOrphanService({
-    env: { ...process.env, ...selectCloudEnvironment(process.env) },
+    env: await readStackLogin(session, options),
     onNote: (text) => {
       session.progress.note(text);
     },

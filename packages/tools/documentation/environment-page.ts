@@ -24,7 +24,7 @@ const lastSections = [
   "",
   "- `PULUMI_PARALLEL: '0' cannot be used.` and similar: the message says which values are valid. Exit code 2.",
   "- `PULUMI_BACKEND_URL: ... is not the address of a backend.`: write one like `file:///srv/stacks` or `s3://bucket`.",
-  "- `No cloud is configured`: set `OS_CLOUD`, or source an openrc file.",
+  "- `No cloud is configured`: set `openstack:cloud` in the stack or `OS_CLOUD`, or source an openrc file.",
   "",
   "## Related",
   "",

@@ -74,7 +74,7 @@ const stackadmVariables: VariableSection = {
 const cloudVariables: VariableSection = {
   title: "Cloud",
   intro: [
-    "`OS_CLOUD` or `OS_AUTH_URL` must be set, unless the lab runs. Details: [cloud connection](../set-up/cloud-connection.md).",
+    "`OS_CLOUD` or `OS_AUTH_URL` must be set, unless the settings of the stack name a cloud or the lab runs. Settings `openstack:*` of the stack win over these variables. Details: [cloud connection](../set-up/cloud-connection.md).",
   ],
   variables: [
     cloud(
@@ -120,6 +120,7 @@ const loginVariables: VariableSection = {
     cloud("OS_USER_ID", "ID of the user, instead of the name"),
     cloud("OS_PASSWORD", "password of the user"),
     cloud("OS_TOKEN", "token, instead of user and password"),
+    cloud("OS_AUTH_TOKEN", "older name of `OS_TOKEN`"),
     cloud("OS_APPLICATION_CREDENTIAL_ID", "ID of an application credential"),
     cloud(
       "OS_APPLICATION_CREDENTIAL_NAME",
@@ -136,6 +137,7 @@ const loginVariables: VariableSection = {
     cloud("OS_PROJECT_DOMAIN_NAME", "name of the project's domain"),
     cloud("OS_DOMAIN_ID", "ID of the domain of user and project, if theirs are not set"),
     cloud("OS_DOMAIN_NAME", "name of the domain of user and project, if theirs are not set"),
+    cloud("OS_DEFAULT_DOMAIN", "ID of these domains, if no domain is named", "`default`"),
   ],
 };
 

@@ -71,6 +71,17 @@ esac
 
 case $operation in
   version) echo v3.250.0 ;;
+  config)
+    if [ ! -e "$here/state.json" ]; then
+      echo "error: no stack named 'dev' found" >&2
+      exit 255
+    fi
+    if [ -e "$here/refusals/config" ]; then
+      cat "$here/refusals/config" >&2
+      exit 255
+    fi
+    cat "$here/config.json"
+    ;;
   stack)
     shift
     stack "$@"

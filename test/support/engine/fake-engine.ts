@@ -115,9 +115,15 @@ export class Engine {
     for (const [name, run] of Object.entries(runs)) this.write(`runs/${name}.json`, run);
   }
 
-  /** Makes subcommands of `pulumi stack` fail with these error texts. */
-  refuses(texts: Readonly<Record<`stack ${string}`, string>>): void {
-    for (const [command, text] of Object.entries(texts)) this.put(`refusals/${command}`, text);
+  /** Sets the values of encrypted settings that the engine decrypts. */
+  decrypts(values: Readonly<Record<string, string>>): void {
+    const config = Object.entries(values).map(([key, value]) => [key, { value, secret: true }]);
+    this.write("config.json", Object.fromEntries(config));
+  }
+
+  /** Makes `pulumi config` and subcommands of `pulumi stack` fail with these error texts. */
+  refuses(texts: Readonly<Partial<Record<`stack ${string}` | "config", string>>>): void {
+    for (const [command, text] of Object.entries(texts)) this.put(`refusals/${command}`, text ?? "");
   }
 
   /** Sets whether `stack ls` reports an update in progress, as Pulumi Cloud does. */

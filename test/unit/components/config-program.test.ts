@@ -6,6 +6,7 @@ import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
 import { mergeDefaults, choosePublicKey } from "../../../components/schema/merge-defaults.js";
 import { getOperatorContext, readConfig } from "../../../config.js";
+import { fakeProject, startFakeCloud } from "../../support/cloud/fake-openstack.js";
 import { smallest } from "../../support/config/spec.js";
 
 describe("stack configuration", () => {
@@ -173,7 +174,68 @@ describe("stack configuration", () => {
     });
   });
 
-  it("reads the agent's keys only in getOperatorContext, from the environment", () => {
-    assert.equal(getOperatorContext().agentSocket, process.env["SSH_AUTH_SOCK"]);
+  describe("getOperatorContext", () => {
+    const operator = (settings: Record<string, string>, secret: readonly string[] = []) => {
+      pulumi.runtime.setAllConfig(settings, [...secret]);
+      return getOperatorContext();
+    };
+    const variables = ["OS_CLOUD", "OS_AUTH_URL", "OS_PASSWORD", "OS_CLIENT_CONFIG_FILE"] as const;
+    const kept = variables.map((name) => [name, process.env[name]] as const);
+    beforeEach(() => {
+      for (const name of variables) Reflect.deleteProperty(process.env, name);
+    });
+    after(() => {
+      for (const [name, value] of kept)
+        if (value === undefined) Reflect.deleteProperty(process.env, name);
+        else process.env[name] = value;
+    });
+
+    it("returns the ssh-agent of the environment", () => {
+      assert.equal(operator({}).agentSocket, process.env["SSH_AUTH_SOCK"]);
+    });
+
+    it("signs in to the cloud of the stack's configuration without any variable", async () => {
+      const cloud = await startFakeCloud();
+      try {
+        const env = cloud.environment();
+        const settings = {
+          "openstack:authUrl": env["OS_AUTH_URL"] ?? "",
+          "openstack:userName": "demo",
+          "openstack:password": "correct horse",
+          "openstack:tenantName": "demo",
+          "openstack:region": "one",
+          "openstack:cacertFile": join(directory, "ca.pem"),
+        };
+        writeFileSync(join(directory, "ca.pem"), "-----BEGIN CERTIFICATE-----\n");
+        const { connect, caCertificate } = operator(settings, ["openstack:password"]);
+        assert.equal((await connect()).projectId, fakeProject);
+        assert.equal(caCertificate, "-----BEGIN CERTIFICATE-----\n");
+      } finally {
+        await cloud.close();
+      }
+    });
+
+    it("refuses a password in plain text, without the password in the message", () => {
+      const settings = { "openstack:authUrl": "http://k", "openstack:password": "correct horse" };
+      assert.throws(
+        () => operator(settings),
+        /^Error: \[CLOUD_NOT_CONFIGURED\] Pulumi\.staging\.yaml: openstack:password must be encrypted(?!.*horse)/,
+      );
+    });
+
+    it("refuses a variable that the provider would combine with the stack's cloud, and names both", () => {
+      const file = join(directory, "clouds.yaml");
+      writeFileSync(
+        file,
+        "clouds: {prod: {auth: {auth_url: 'http://k', application_credential_id: i, application_credential_secret: s}}}",
+      );
+      process.env["OS_CLIENT_CONFIG_FILE"] = file;
+      operator({ "openstack:cloud": "prod" });
+      process.env["OS_PASSWORD"] = "of another cloud";
+      assert.throws(
+        () => operator({ "openstack:cloud": "prod" }),
+        /combine OS_PASSWORD of the environment with the login of cloud 'prod' \(openstack:cloud in Pulumi\.staging\.yaml\)/,
+      );
+    });
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ListeningService } from "../../../support/engine/listening-service.js";
-import { Embedder, fails } from "../../../support/engine/embedder.js";
+import { Embedder, fails, settingsOf } from "../../../support/engine/embedder.js";
 import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 import { fakeProject } from "../../../support/cloud/fake-openstack.js";
 
@@ -85,9 +85,33 @@ describe("a stack whose cluster is in another project or region than the user's 
     }
   });
 
-  it("allows `up` if the stack's provider has its own cloud setting", async () => {
-    holds({ tenantId: elsewhere, region: "two" }, { ...provider, inputs: { cloud: "other" } });
+  it("allows `up` if the program's own provider has a cloud setting", async () => {
+    const urn = urnOf("pulumi:providers:openstack", "other");
+    const own = { ...provider, urn, inputs: { cloud: "other" } };
+    embedder.engine.state({
+      resources: [
+        own,
+        {
+          ...network({ tenantId: elsewhere, region: "two" }),
+          provider: `${urn}::${own.id}`,
+        },
+      ],
+    });
     await embedder.service().up("dev", bare);
+  });
+
+  it("fails `up` after the stack's settings got another cloud, and names these settings", async () => {
+    const { OS_AUTH_URL: authUrl = "" } = embedder.cloud.environment();
+    holds({ tenantId: elsewhere, region: "one" }, { ...provider, inputs: { cloud: "former" } });
+    embedder.write(
+      "Pulumi.dev.yaml",
+      settingsOf({}).replace("config:\n", `config:\n  openstack:authUrl: ${authUrl}\n`),
+    );
+    const { message } = await fails(embedder.service().up("dev", bare), "WRONG_PROJECT");
+    assert.match(
+      message,
+      /but your credentials \(openstack:authUrl in Pulumi\.dev\.yaml\) are for/,
+    );
   });
 
   describe("after a stopped destroy, when only the cluster's identity is left", () => {

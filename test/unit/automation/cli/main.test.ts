@@ -70,7 +70,7 @@ describe("command line", function () {
       assert.deepEqual([code, out], [2, ""], command[0]);
       assert.match(
         err,
-        /^\nerror: No cloud is configured: [^\n]+\n {2}Set OS_CLOUD [^\n]+\n {2}CLOUD_NOT_CONFIGURED: [^\n]+\n$/,
+        /^\nerror: No cloud is configured: [^\n]+\n {2}Name an entry of clouds\.yaml [^\n]+\n {2}CLOUD_NOT_CONFIGURED: [^\n]+\n$/,
       );
     }
     assert.deepEqual(operator.engine.calls(), []);

@@ -56,7 +56,7 @@ describe("workspace of a stack", () => {
   const begin = (
     more: Readonly<Record<string, string>> = {},
     work: () => Promise<unknown> = () => Promise.resolve(),
-  ): Promise<void> =>
+  ): Promise<unknown> =>
     withStackSettings(
       { stack: "dev", projectDirectory: project, backend: "file:///b", ...more },
       undefined,
@@ -170,13 +170,23 @@ describe("workspace of a stack", () => {
     assert.throws(() => prepare({ stack: "none" }), /There is no .*Pulumi\.none\.yaml/);
   });
 
-  it("refuses settings that point OpenStack's provider to another cloud than the commands use", () => {
-    for (const key of ["cloud", "region", "tenantName", "applicationCredentialId"])
-      assert.throws(
-        () => prepare({ settings: `config: { openstack:${key}: x, thing:a: 1 }\n` }),
-        new RegExp(`Pulumi\\.dev\\.yaml: openstack:${key} would make`),
-      );
-    prepare({ settings: "config: { openstack:maxRetries: 3 }\n" });
+  it("has absolute paths in settings of OpenStack's provider, which runs in another directory", async () => {
+    const pem = '"-----BEGIN CERTIFICATE-----"';
+    const paths = "openstack:cacertFile: certs/ca.pem, openstack:key: ~/key.pem";
+    const settings = `config: { ${paths}, openstack:cert: ${pem}, thing:cacertFile: a.pem }\n`;
+    const { directory } = prepare({ settings });
+    const copy = (): unknown => parse(readFileSync(join(directory, "Pulumi.dev.yaml"), "utf8"));
+    const expected = {
+      config: {
+        "openstack:cacertFile": join(project, "certs", "ca.pem"),
+        "openstack:key": "~/key.pem",
+        "openstack:cert": "-----BEGIN CERTIFICATE-----",
+        "thing:cacertFile": "a.pem",
+      },
+    };
+    assert.deepEqual(copy(), expected);
+    await begin({ settings });
+    assert.deepEqual(copy(), expected);
   });
 
   it("refuses a stack name that is a path", () => {
@@ -186,14 +196,6 @@ describe("workspace of a stack", () => {
         /is not the name of a stack/,
         stack,
       );
-  });
-
-  it("refuses a cloud for OpenStack's provider in Pulumi.yaml, and names this file", () => {
-    writeFileSync(
-      join(project, "Pulumi.yaml"),
-      "name: thing\nruntime: nodejs\nconfig: { openstack:cloud: { value: x } }\n",
-    );
-    assert.throws(() => prepare(), { message: /^Pulumi\.yaml: openstack:cloud would make/ });
   });
 
   it("copies the settings of another directory, and the copy names no directory", () => {

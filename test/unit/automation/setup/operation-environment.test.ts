@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { silentProgress } from "../../../../base/progress.js";
 import { Failure } from "../../../../base/failures/failure.js";
 import { ensurePassphraseFile } from "../../../../automation/setup/create-passphrase-file.js";
 import {
   getBackendRule,
   selectCloudEnvironment,
+  applyProviderSettings,
   namesCloud,
   isLabRunning,
   usesStandInsByDefault,
@@ -38,6 +40,27 @@ describe("environment of an operation", () => {
       assert.equal(usesLab(env), false);
       assert.deepEqual(selectCloudEnvironment(env), {});
     }
+  });
+
+  it("does not use the running lab for a stack whose settings name a cloud, and notes replaced variables", () => {
+    startLab();
+    const notes: string[] = [];
+    const progress = { ...silentProgress, note: (text: string) => void notes.push(text) };
+    const where = "Pulumi.prod.yaml";
+    const named = (plain: object, env: NodeJS.ProcessEnv = {}) =>
+      applyProviderSettings(env, { provider: { plain, encrypted: [], where }, progress });
+    for (const settings of [{ cloud: "prod" }, { authUrl: "http://k", userName: "u" }]) {
+      const env = named(settings);
+      assert.deepEqual([usesLab(env), selectCloudEnvironment(env)], [false, {}]);
+      assert.equal(usesStandInsByDefault(env), undefined);
+    }
+    assert.equal(usesLab(named({ region: "one" })), true);
+    assert.equal(usesLab(named({ cloud: "stackadm-lab" })), true);
+    assert.deepEqual(notes, []);
+    named({ cloud: "prod" }, { OS_CLOUD: "stackadm-lab" });
+    assert.deepEqual(notes, [
+      "Not used from your environment: OS_CLOUD. The settings of the stack win: openstack:cloud in Pulumi.prod.yaml.",
+    ]);
   });
 
   it("uses stand-ins by default on the lab and without a cloud, never on another cloud", () => {

@@ -2,6 +2,9 @@ import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type * as openstack from "@pulumi/openstack";
+import * as pulumi from "@pulumi/pulumi";
+import type { ProviderSettings } from "../../../../openstack/auth/provider-settings.js";
 import { localContextOf } from "../../../../components/lookup/local-context.js";
 import { fakeProject, startFakeCloud } from "../../../support/cloud/fake-openstack.js";
 
@@ -26,6 +29,52 @@ describe("localContextOf", () => {
     });
   });
 
+  it("signs in to the cloud of the provider's settings, and not to the cloud of the environment", async () => {
+    const [ours, other] = await Promise.all([startFakeCloud(), startFakeCloud()]);
+    try {
+      const { OS_PASSWORD: password, ...variables } = ours.environment();
+      const provider: ProviderSettings = {
+        authUrl: variables["OS_AUTH_URL"] ?? "",
+        userName: "demo",
+        tenantName: "demo",
+        region: "one",
+        password: password ?? "",
+      };
+      const args: openstack.ProviderArgs = provider;
+      assert.equal(args.authUrl, provider.authUrl);
+      await localContextOf({}, provider).connect();
+      await localContextOf(other.environment(), provider).connect();
+      assert.deepEqual([ours.seen.length, other.seen.length], [2, 0]);
+      assert.throws(
+        () => localContextOf(other.environment(), { authUrl: provider.authUrl ?? "" }),
+        /openstack:authUrl is .*, but OS_PASSWORD, .* belong to/,
+      );
+      assert.deepEqual([ours.seen.length, other.seen.length], [2, 0]);
+    } finally {
+      await Promise.all([ours.close(), other.close()]);
+    }
+  });
+
+  it("signs in to the cloud of the stack's configuration if the caller names no settings", async () => {
+    const [ours, other] = await Promise.all([startFakeCloud(), startFakeCloud()]);
+    const env = ours.environment();
+    try {
+      pulumi.runtime.setAllConfig({
+        "openstack:authUrl": env["OS_AUTH_URL"] ?? "",
+        "openstack:applicationCredentialId": "i",
+        "openstack:applicationCredentialSecret": "s",
+        "openstack:region": "one",
+      });
+      await localContextOf({ OS_REGION_NAME: "two" }).connect();
+      assert.deepEqual([ours.seen.length, other.seen.length], [1, 0]);
+      await localContextOf(other.environment(), {}).connect();
+      assert.deepEqual([ours.seen.length, other.seen.length], [1, 1]);
+    } finally {
+      pulumi.runtime.setAllConfig({});
+      await Promise.all([ours.close(), other.close()]);
+    }
+  });
+
   it("returns the cloud's own authority and client certificate, and neither for a cloud without them", () => {
     const directory = mkdtempSync(join(tmpdir(), "operator-"));
     try {
@@ -40,6 +89,7 @@ describe("localContextOf", () => {
       assert.equal(localContextOf(cloud).caCertificate, undefined);
       const { caCertificate } = localContextOf({ ...cloud, OS_CACERT: file });
       assert.equal(caCertificate, "-----BEGIN CERTIFICATE-----\n");
+      assert.equal(localContextOf(cloud, { cacertFile: file }).caCertificate, caCertificate);
       const pair = { OS_CERT: file, OS_KEY: file };
       const { clientCertificate } = localContextOf({ ...cloud, ...pair });
       assert.deepEqual(clientCertificate, {

@@ -47,6 +47,7 @@ describe("clouds.yaml", () => {
       key: undefined,
       file: join(folder.path, "clouds.yaml"),
       unseen: {},
+      fileAuth: ["auth_url", "username", "password", "project_name"],
       credential: {
         kind: "password",
         username: "u",
@@ -278,6 +279,20 @@ describe("clouds.yaml", () => {
     assert.ok(settings.credential.kind === "password");
     assert.deepEqual(settings.credential.userDomain, { name: "people" });
     assert.deepEqual(settings.credential.scope.projectDomain, { id: "d" });
+  });
+
+  it("is replaced by a token in OS_AUTH_TOKEN and a domain in OS_DEFAULT_DOMAIN, as in the provider", () => {
+    const { credential } = readEnvironmentSettings({
+      OS_AUTH_URL: "http://k",
+      OS_AUTH_TOKEN: "t",
+      OS_PROJECT_NAME: "x",
+      OS_DEFAULT_DOMAIN: "corp",
+    });
+    assert.deepEqual(credential, {
+      kind: "token",
+      token: "t",
+      scope: { projectId: undefined, projectName: "x", projectDomain: { id: "corp" } },
+    });
   });
 
   it("is selected by OS_CLOUD, which takes precedence over OS_AUTH_URL", () => {

@@ -78,6 +78,16 @@ describe("getProviderEnvironment", () => {
     });
   });
 
+  it("omits the old name of a variable whose new name has a value, because the provider prefers the old name", () => {
+    const openrc = { OS_AUTH_URL: "http://k", OS_USERNAME: "u", OS_PASSWORD: "p" };
+    const project = { OS_PROJECT_ID: "x", OS_TENANT_NAME: "y" };
+    const old = { OS_TENANT_ID: "z" };
+    assert.deepEqual(getProviderEnvironment({ ...openrc, ...project, ...old }), {
+      ...openrc,
+      ...project,
+    });
+  });
+
   it("is unchanged with only an openrc file, or without a known cloud", () => {
     const openrc = { OS_AUTH_URL: "http://k", OS_USERNAME: "u", OS_PASSWORD: "p" };
     for (const env of [
