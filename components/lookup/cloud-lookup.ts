@@ -22,6 +22,7 @@ import {
   type Lookup,
   type FoundObject,
 } from "./lookup-result.js";
+import { requireRecordedLocation } from "./recorded-location.js";
 import { isServerKept, type ExistingServers } from "./server-metadata.js";
 
 /** Facts about the cloud, which the program looks up before it creates anything. */
@@ -171,6 +172,7 @@ async function ask(
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", getCloudErrorReason(error));
   });
+  if (wanted.cluster !== undefined) await requireRecordedLocation(wanted.cluster, projectScope);
   const servers = whoseServers(wanted, projectScope, operator);
   const outside = findExternal(externalNetwork, opts);
   const inside = network && findNetwork(network, { outside, opts });
