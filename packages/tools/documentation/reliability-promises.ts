@@ -242,7 +242,7 @@ const changes: PromiseSection = {
     promise(
       "Certificates are renewed in time, while all control planes are healthy, and restored if a component fails.",
       ...["scripts/kubeadm/programs/renew-certificates"],
-      "unit/automation/health/kubeconfig-renewal",
+      ...["graph/identity/kubeconfig-renewal", "engine/lifecycle/kubeconfig-renewal"],
     ),
     promise(
       "A cluster comes back from a backup, also without a majority of etcd.",
