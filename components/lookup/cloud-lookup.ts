@@ -14,6 +14,7 @@ import {
   type FoundNetwork,
 } from "./existing-network.js";
 import { addPluginVersion } from "../pulumi/openstack-plugin.js";
+import { requireNoForgottenSubnet } from "./forgotten-subnet.js";
 import type { LocalContext } from "./local-context.js";
 import {
   findFirstMatch,
@@ -172,7 +173,7 @@ async function ask(
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", getCloudErrorReason(error));
   });
-  if (wanted.cluster !== undefined) await requireRecordedLocation(wanted.cluster, projectScope);
+  await compareWithState(wanted, projectScope, opts);
   const servers = whoseServers(wanted, projectScope, operator);
   const outside = findExternal(externalNetwork, opts);
   const inside = network && findNetwork(network, { outside, opts });
@@ -215,6 +216,17 @@ async function ask(
     ...placesOf(...places),
     ...(existing && { servers: existing }),
   };
+}
+
+/** Throws if the cluster's objects in the state are not those that this cloud contains. */
+async function compareWithState(
+  { cluster }: RequiredLookups,
+  scope: CloudScope,
+  opts: pulumi.InvokeOptions,
+): Promise<void> {
+  if (cluster === undefined) return;
+  await requireRecordedLocation(cluster, scope);
+  await requireNoForgottenSubnet(cluster, opts);
 }
 
 /** Returns the cluster's servers in Nova. Returns undefined without `operator`. */
