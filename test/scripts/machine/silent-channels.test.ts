@@ -11,7 +11,7 @@ const scripts = [
   "run_step channels limit_silent_channels\n",
 ];
 const file = "etc/ssh/sshd_config.d/20-stackadm.conf";
-const setting = "ChannelTimeout direct-tcpip=5m\n";
+const setting = "ChannelTimeout direct-tcpip=6m\n";
 const reload = "systemctl try-reload-or-restart ssh";
 
 describe("silent-channels.sh", () => {
@@ -23,7 +23,7 @@ describe("silent-channels.sh", () => {
     machine = new Sandbox({ hostname: "echo machine", sshd, systemctl });
     return machine.run(scripts, {});
   };
-  const known = '[[ "$*" == "-T -o ChannelTimeout=direct-tcpip=5m" ]]';
+  const known = '[[ "$*" == "-T -o ChannelTimeout=direct-tcpip=6m" ]]';
 
   it("makes sshd close silent connections, and reloads sshd only for a change", () => {
     const { code, stderr, calls } = runWith(known);
