@@ -5,6 +5,16 @@ const { join } = require("node:path");
 
 const isCheckout = existsSync(join(__dirname, "index.ts"));
 const home = isCheckout ? __dirname : join(__dirname, "dist");
+const load = (...path) => require(join(home, ...path) + (isCheckout ? ".ts" : ".js"));
 require(join(home, "base", "util-inspect-workaround.cjs"));
 if (isCheckout) require("tsx/cjs");
-module.exports = require(join(home, isCheckout ? "index.ts" : "index.js"));
+
+// The state is read while the program loads.
+const { refuseUnfinishedCreates } = load("components", "lifecycle", "refuse-unfinished-creates");
+const checked = refuseUnfinishedCreates(process.env);
+checked.catch(() => undefined);
+const program = load("index");
+module.exports = async () => {
+  await checked;
+  return program();
+};

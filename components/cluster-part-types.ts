@@ -31,6 +31,8 @@ export interface Infrastructure {
   readonly failed: UnreachableServers;
   /** Returns the versions of the cluster before this run. */
   readonly version: () => Promise<VersionBeforeUpgrade>;
+  /** Value whose change makes a control plane output its current kubeconfig. */
+  readonly renewal: pulumi.Output<string>;
 }
 
 /** Cluster that kubeadm creates, and its machines. */

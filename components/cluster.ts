@@ -18,6 +18,7 @@ import {
 } from "./lifecycle/immutable-values.js";
 import { ApplicationCredential } from "./identity/application-credential.js";
 import { getSuppliedLogin } from "./identity/cloud-login.js";
+import { readKubeconfigRenewal } from "./identity/kubeconfig-renewal.js";
 import { IngressLoadBalancer } from "./endpoint/ingress-load-balancer.js";
 import { ControlPlane } from "./kubeadm/control-planes.js";
 import { ApiReadiness } from "./kubeadm/api-readiness.js";
@@ -145,7 +146,8 @@ export class Cluster extends Component {
     const { timeoutFactor } = spec;
     const failed = UnreachableServers.forRun(operator, found, { ...spec.ssh, timeoutFactor });
     const version = () => readVersionBeforeUpgrade(name);
-    const ground = this.ground(spec, { cloud, frozen, operator, failed, version });
+    const renewal = pulumi.output(readKubeconfigRenewal(`${name}-readiness`));
+    const ground = this.ground(spec, { cloud, frozen, operator, failed, version, renewal });
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
     const login =
       getSuppliedLogin(spec, cloud.scope) ??
@@ -190,7 +192,7 @@ export class Cluster extends Component {
 
   private ground(
     spec: ClusterSpec,
-    given: Pick<Infrastructure, "cloud" | "frozen" | "operator" | "failed" | "version">,
+    given: Pick<Infrastructure, "cloud" | "frozen" | "operator" | "failed" | "version" | "renewal">,
   ): Infrastructure {
     const { cloud } = given;
     const plan = planCluster(spec);
@@ -210,7 +212,7 @@ export class Cluster extends Component {
 
   /** Creates the machines, and creates the cluster on them with kubeadm. */
   private kubernetes(ground: Infrastructure): KubeadmCluster {
-    const { spec, plan, cloud, frozen, firewall, operator, version } = ground;
+    const { spec, plan, cloud, frozen, firewall, operator, version, renewal } = ground;
     const endpoint = this.endpoint(ground);
     const machines = this.machineSettings(ground);
     const turns = Rollout.forRun(spec, cloud, version, getContainerdChecksum(spec));
@@ -240,7 +242,7 @@ export class Cluster extends Component {
     const { bastion, etcd } = separate;
     const access = this.access(ground, { controlPlane, bastion, endpoint });
     for (const [, one] of listSeparateGroups(separate)) one.formCluster?.(spec, access);
-    const forming = { spec, frozen, machines, endpoint, access, etcd, turns };
+    const forming = { spec, frozen, machines, endpoint, access, etcd, turns, renewal };
     const facts = controlPlane.formCluster(forming);
     const pools = others.map((planned) => this.make(WorkerPool, ...group(planned), after));
     const joins = pools.flatMap((pool) =>
@@ -250,6 +252,7 @@ export class Cluster extends Component {
       clusterName: spec.name,
       endpoint,
       facts,
+      renewal,
     });
     const members = [controlPlane, ...pools].flatMap((one) => one.members);
     const balancer = this.balancer(ground, pools, after);

@@ -1,24 +1,20 @@
-import { z } from "zod";
 import { parseUrn } from "../pulumi/urn.js";
 import { Failure } from "../../base/failures/failure.js";
+import {
+  collectLocations,
+  findOtherLocation,
+  type ResourceLocations,
+} from "../../components/lookup/resource-locations.js";
 import { addIdentityNotes, readIdentityNotes } from "../pulumi/identity-notes.js";
 import type { OperationFacts } from "../steps/step.js";
 import type { StateExport, StateResource } from "../pulumi/stack-state.js";
 
 /*
- * Refuses credentials for a project or region that does not contain the cluster. With such
- * credentials, the commands would find no object of the cluster. `up` would create all objects
- * again. `destroy` would remove all objects from the state, but leave them in the cloud.
+ * Refuses credentials for a project or region that does not contain the cluster. The program does
+ * the same (components/lookup/recorded-location.ts), but only in an `up` and a preview, and after
+ * the repair. A destroy with such credentials would remove all objects from the state, but leave
+ * them in the cloud.
  */
-
-/**
- * Projects and regions of a stack's objects, as the cloud reported them when it created the
- * objects.
- */
-export interface ResourceLocations {
-  readonly projects: ReadonlySet<string>;
-  readonly regions: ReadonlySet<string>;
-}
 
 /** Inputs with which an explicit provider may select another cloud than that of the stack. */
 const cloudSelectingInputs = [
@@ -39,11 +35,6 @@ const isOfConnection = ({ type, urn, inputs }: StateResource): boolean =>
   (defaultName.test(parseUrn(urn).name) ||
     !cloudSelectingInputs.some((key) => key in (inputs ?? {})));
 
-const answered = z.object({
-  tenantId: z.string().min(1).optional().catch(undefined),
-  region: z.string().min(1).optional().catch(undefined),
-});
-
 /** Returns the resources that the stack created with its connection. */
 export function findResourcesInCloud(state: StateExport | undefined): StateResource[] {
   const resources = state?.deployment.resources ?? [];
@@ -54,13 +45,8 @@ export function findResourcesInCloud(state: StateExport | undefined): StateResou
 }
 
 /** Returns the projects and regions of the resources that {@link findResourcesInCloud} returns. */
-function locationsOfResources(state: StateExport | undefined): ResourceLocations {
-  const locations = findResourcesInCloud(state).map(({ outputs }) => answered.parse(outputs ?? {}));
-  return {
-    projects: new Set(locations.flatMap(({ tenantId = [] }) => tenantId)),
-    regions: new Set(locations.flatMap(({ region = [] }) => region)),
-  };
-}
+const locationsOfResources = (state: StateExport | undefined): ResourceLocations =>
+  collectLocations(findResourcesInCloud(state));
 
 /** Beginnings of the stored lines with a project and a region. */
 const [projectPrefix, regionPrefix] = ["in project: ", "in region: "];
@@ -95,22 +81,11 @@ export function addLocations(state: StateExport): StateExport {
 
 /** Throws if the state's objects are in another project or region than the stack's connection. */
 export async function requireSameLocation({ run, state }: OperationFacts): Promise<void> {
-  const { projects, regions } = findResourceLocations(state);
-  if (projects.size + regions.size === 0) return;
+  const known = findResourceLocations(state);
+  if (known.projects.size + known.regions.size === 0) return;
+  const cluster = `The cluster of stack '${run.stack}'`;
   const { projectId, region } = await run.cloud();
-  const places = [
-    ["project", projects, projectId],
-    ["region", regions, region],
-  ] as const;
-  const there = places.find(
-    ([, places, here]) => places.size > 0 && here !== "" && !places.has(here),
-  );
-  if (!there) return;
-  const [what, known, here] = there;
-  const { source } = run.connection;
-  const yours = source === undefined ? "your credentials" : `your credentials (${source})`;
-  throw new Failure(
-    "WRONG_PROJECT",
-    `The cluster of stack '${run.stack}' is in ${what} ${[...known].join(", ")}, but ${yours} are for ${what} ${here}. Nothing was changed.`,
-  );
+  const here = { projectId, region, source: run.connection.source };
+  const sentence = findOtherLocation(cluster, known, here);
+  if (sentence !== undefined) throw new Failure("WRONG_PROJECT", sentence);
 }

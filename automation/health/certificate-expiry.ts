@@ -1,21 +1,13 @@
 import {
+  isDueForRenewal,
   parseClientCertificateValidity,
-  type CertificateValidity,
 } from "../../components/identity/kubeconfig.js";
 import type { NodeReport } from "../verify/read-nodes.js";
 
 /*
  * Warnings about certificates that expire. Control planes renew their certificates without `up`.
- * `up` fetches a new kubeconfig. Pure.
+ * The program fetches a new kubeconfig. Pure.
  */
-
-/**
- * Returns whether less than 30 % of the certificate's lifetime is left. A control plane renews its
- * certificates earlier, when less than a third is left. Below 30 %, a control plane therefore has a
- * newer kubeconfig, or creates one when its script runs.
- */
-export const isDueForRenewal = ({ from, to }: CertificateValidity, now: number): boolean =>
-  now > Date.parse(to) - 0.3 * (Date.parse(to) - Date.parse(from));
 
 type Nodes = readonly Pick<NodeReport, "name" | "certificate">[];
 

@@ -6,7 +6,6 @@ import { requirePackageProgramStack } from "../guards/cluster-stack.js";
 import { retainForeignCredentials } from "../guards/foreign-credentials.js";
 import { rewriteServerGroups } from "../guards/plugin-conversion.js";
 import { requireUnlocked } from "../guards/stack-lock.js";
-import { markScriptsForKubeconfig } from "../health/kubeconfig-renewal.js";
 import {
   applyRecordedDefaults,
   readSettings,
@@ -23,7 +22,6 @@ import { deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
 import { runSteps } from "../steps/run-steps.js";
 import {
   makeGuardsConditional,
-  makeStepsConditional,
   type PlannedChanges,
   type Operation,
 } from "../steps/step.js";
@@ -35,7 +33,6 @@ import {
 } from "./run-program.js";
 
 const expectsNoChanges = ({ options }: UpFacts): boolean => options.expectNoChanges === true;
-const mayChange = (facts: UpFacts): boolean => !expectsNoChanges(facts);
 
 /** Creates or changes the cluster to match the settings, and verifies that it works. */
 export const upOperation: Operation<UpFacts, PlannedChanges> = {
@@ -62,7 +59,6 @@ export const upOperation: Operation<UpFacts, PlannedChanges> = {
     rewriteServerGroups,
     removeRefusedPowerStates,
     refreshPartialCreates,
-    ...makeStepsConditional(mayChange, [markScriptsForKubeconfig]),
     retainForeignCredentials,
     runProgram,
     verifyNewCluster,

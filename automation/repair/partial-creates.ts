@@ -1,3 +1,4 @@
+import { findPartialCreates } from "../../components/lifecycle/unfinished-creates.js";
 import { findForeignCredentials } from "../guards/foreign-credentials.js";
 import type { OperationFacts, OperationStep } from "../steps/step.js";
 import { describeUrn } from "../pulumi/pending-operations.js";
@@ -15,24 +16,12 @@ import { readState, type StateExport } from "../pulumi/stack-state.js";
  * refresh.
  */
 
-/** Returns whether resources of this type are refreshed if they have `initErrors`. Pure. */
-const isReadAfterCreate = (type: string): boolean =>
-  type.startsWith("openstack:") && type !== "openstack:compute/instance:Instance";
-
-/**
- * Returns the URNs of the resources that must be refreshed before the engine changes them. Pure.
- */
-export const findPartialCreates = ({ deployment }: StateExport): string[] =>
-  (deployment.resources ?? []).flatMap(({ urn, type, initErrors = [] }) =>
-    isReadAfterCreate(type) && initErrors.length > 0 ? [urn] : [],
-  );
-
 /**
  * Returns the URNs of the resources to refresh. Leaves out application credentials of other users.
  * Keystone does not show such credentials, so a refresh would fail.
  */
 async function readable(run: StackOperation, state: StateExport): Promise<string[]> {
-  const found = findPartialCreates(state);
+  const found = findPartialCreates(state.deployment.resources ?? []);
   if (found.length === 0) return [];
   const others = new Set((await findForeignCredentials(run, state)).map(({ urn }) => urn));
   return found.filter((urn) => !others.has(urn));

@@ -21,6 +21,14 @@ export interface CertificateValidity {
 }
 
 /**
+ * Returns whether less than 30 % of the certificate's lifetime is left. A control plane renews its
+ * certificates earlier, when less than a third is left. Below 30 %, a control plane therefore has a
+ * newer kubeconfig, or creates one when its script runs.
+ */
+export const isDueForRenewal = ({ from, to }: CertificateValidity, now: number): boolean =>
+  now > Date.parse(to) - 0.3 * (Date.parse(to) - Date.parse(from));
+
+/**
  * Returns the validity of a kubeconfig's client certificate. Returns undefined if it cannot be
  * read.
  */

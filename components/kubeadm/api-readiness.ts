@@ -9,6 +9,8 @@ export interface ApiReadinessArgs {
   readonly clusterName: string;
   readonly endpoint: Pick<Endpoint, "externalHost">;
   readonly facts: KubeadmInitResult;
+  /** Value of {@link readKubeconfigRenewal} in this run. */
+  readonly renewal: pulumi.Output<string>;
 }
 
 /**
@@ -35,9 +37,12 @@ export class ApiReadiness extends Component {
     );
     // order: the URL becomes known after the API has answered, like the kubeconfig.
     this.apiEndpoint = pulumi.all([reached, facts.uid]).apply(([address]) => `https://${address}`);
-    // The validity is not secret, because automation/health/certificate-expiry.ts reads it in the
-    // state, where the kubeconfig is encrypted.
-    const validity = pulumi.unsecret(facts.adminConf.apply(parseClientCertificateValidity));
-    this.registerOutputs({ apiEndpoint: this.apiEndpoint, kubeconfigValidity: validity });
+    // The next run reads validity and renewal in the state. They are not secret, so that the state
+    // shows them.
+    this.registerOutputs({
+      apiEndpoint: this.apiEndpoint,
+      kubeconfigValidity: pulumi.unsecret(facts.adminConf.apply(parseClientCertificateValidity)),
+      kubeconfigRenewal: args.renewal,
+    });
   }
 }

@@ -65,6 +65,8 @@ export interface FormClusterArgs {
   /** Separate machines for etcd. @default etcd runs on the control planes */
   readonly etcd: Etcd | undefined;
   readonly turns: Rollout;
+  /** Value whose change makes the first machine's script output the current kubeconfig. */
+  readonly renewal: pulumi.Output<string>;
 }
 
 /**
@@ -227,7 +229,7 @@ export class ControlPlane extends NodeGroup {
       KUBE_PROXY_CONFIGURATION: renderKubeProxyConfiguration(spec.kubernetes.kubeProxy),
       AFTER_KUBEADM: this.plan.steps.afterKubeadm,
       KUBELET: prepare.after(spec.kubernetes.version),
-      ...(order && { AFTER: order.before.after("done") }),
+      ...(order ? { AFTER: order.before.after("done") } : { KUBECONFIG_RENEWAL: args.renewal }),
       ...(!order &&
         args.etcd && { AFTER: pulumi.unsecret(this.client(args, args.etcd).result("endings")) }),
     };

@@ -14,6 +14,7 @@ import {
   type FoundNetwork,
 } from "./existing-network.js";
 import { addPluginVersion } from "../pulumi/openstack-plugin.js";
+import { requireNoForgottenSubnet } from "./forgotten-subnet.js";
 import type { LocalContext } from "./local-context.js";
 import {
   findFirstMatch,
@@ -22,6 +23,7 @@ import {
   type Lookup,
   type FoundObject,
 } from "./lookup-result.js";
+import { requireRecordedLocation } from "./recorded-location.js";
 import { isServerKept, type ExistingServers } from "./server-metadata.js";
 
 /** Facts about the cloud, which the program looks up before it creates anything. */
@@ -171,6 +173,7 @@ async function ask(
     if (pulumi.RunError.isInstance(error)) throw error;
     throw unusable("The cloud cannot be used", getCloudErrorReason(error));
   });
+  await compareWithState(wanted, projectScope, opts);
   const servers = whoseServers(wanted, projectScope, operator);
   const outside = findExternal(externalNetwork, opts);
   const inside = network && findNetwork(network, { outside, opts });
@@ -213,6 +216,17 @@ async function ask(
     ...placesOf(...places),
     ...(existing && { servers: existing }),
   };
+}
+
+/** Throws if the cluster's objects in the state are not those that this cloud contains. */
+async function compareWithState(
+  { cluster }: RequiredLookups,
+  scope: CloudScope,
+  opts: pulumi.InvokeOptions,
+): Promise<void> {
+  if (cluster === undefined) return;
+  await requireRecordedLocation(cluster, scope);
+  await requireNoForgottenSubnet(cluster, opts);
 }
 
 /** Returns the cluster's servers in Nova. Returns undefined without `operator`. */

@@ -54,11 +54,12 @@ export const preparationVariables = [
 ] as const;
 
 /**
- * Scripts that set SSH login keys and security updates on every machine, whether or not the machine
- * is a node.
+ * Scripts that set SSH login keys, sshd and security updates on every machine, whether or not the
+ * machine is a node.
  */
 export const hostScripts = [
   read("scripts/authorized-keys.sh"),
+  read("scripts/silent-channels.sh"),
   read("scripts/security-updates.sh"),
 ] as const;
 

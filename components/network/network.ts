@@ -187,7 +187,7 @@ export class Network extends Component {
    * replaced or removed alone is deleted as usual.
    *
    * If a destroy stops before it deletes the network, the state no longer contains the subnet. The
-   * next destroy deletes network and subnet.
+   * next destroy deletes network and subnet. An `up` names the subnet (lookup/forgotten-subnet.ts).
    */
   private makeSubnet(
     role: string,

@@ -8,6 +8,7 @@ const components = join(__dirname, "..", "..", "components");
 const scripts = [
   "remote-scripts/scripts/common.sh",
   "machine/scripts/authorized-keys.sh",
+  "machine/scripts/silent-channels.sh",
   "machine/scripts/security-updates.sh",
   "access/bastion-logins-and-updates.sh",
 ].map((path) => readFileSync(join(components, path), "utf8"));

@@ -137,7 +137,12 @@ describe("a machine script", () => {
           "trust-cloud-ca",
         ],
         ...["proxy", "containerd-registries", "prepare", "containerd-package", "fetch-containerd"],
-        ...["kubernetes-packages", "../authorized-keys", "../security-updates"],
+        ...[
+          "kubernetes-packages",
+          "../authorized-keys",
+          "../silent-channels",
+          "../security-updates",
+        ],
       ].map((name) => `machine/scripts/prepare/${name}.sh`),
     ],
     [
@@ -174,6 +179,7 @@ describe("a machine script", () => {
       ["LOGIN_USER", "LOGIN_KEYS", "REVOKED_KEYS", "SECURITY_UPDATES"],
       [
         "machine/scripts/authorized-keys.sh",
+        "machine/scripts/silent-channels.sh",
         "machine/scripts/security-updates.sh",
         "access/bastion-logins-and-updates.sh",
       ],

@@ -188,6 +188,10 @@ const repair: PromiseSection = {
       "commands/automation/repair/interrupted-run",
     ),
     inLongRun("An interrupted script runs again.", "unit/automation/engine/interrupted-scripts"),
+    promise(
+      "Plain `pulumi up` names the repair of an interrupted run before it changes anything.",
+      ...["engine/lifecycle/refuse-unfinished-creates", "engine/lifecycle/forgotten-subnet"],
+    ),
   ],
 };
 
@@ -246,7 +250,7 @@ const changes: PromiseSection = {
     promise(
       "Certificates are renewed in time, while all control planes are healthy, and restored if a component fails.",
       ...["scripts/kubeadm/programs/renew-certificates"],
-      "unit/automation/health/kubeconfig-renewal",
+      ...["graph/identity/kubeconfig-renewal", "engine/lifecycle/kubeconfig-renewal"],
     ),
     promise(
       "A cluster comes back from a backup, also without a majority of etcd.",
@@ -261,6 +265,10 @@ const endings: PromiseSection = {
     promise(
       "A machine that stops under a script ends the run within a minute; one that hangs, in five minutes.",
       ...["lab/in-turn/losses", "unit/automation/engine/script-watchdog"],
+    ),
+    promise(
+      "With plain Pulumi, the connection to a stopped machine ends within 6 minutes, if the machine on the way has OpenSSH 9.2.",
+      "scripts/machine/silent-channels",
     ),
     inLongRun("An `up` with a fault ends within 20 minutes.", "lab/random"),
     promise(

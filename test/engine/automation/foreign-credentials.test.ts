@@ -12,6 +12,8 @@ import {
   type FakeCloud,
   type SeenRequest,
 } from "../../support/cloud/fake-openstack.js";
+import { StackOperation } from "../../../automation/engine/operation-context.js";
+import { readState, runPulumi } from "../../../automation/pulumi/stack-state.js";
 import { ServiceProject } from "../support/service-project.js";
 
 const modules = resolve(__dirname, "..", "..", "..", "node_modules");
@@ -97,8 +99,12 @@ describe("a cluster's application credential that another user owns", function (
       };
     });
   };
+  const optionsOf = (env: NodeJS.ProcessEnv) => ({
+    ...project.service,
+    env: { ...project.service.env, ...env },
+  });
   const service = (env: NodeJS.ProcessEnv = {}): ListeningService =>
-    createListeningService({ ...project.service, env: { ...project.service.env, ...env } });
+    createListeningService(optionsOf(env));
   const bySecond = (generation?: string): ListeningService =>
     service({ OS_USERNAME: "second", GENERATION: generation });
   const users = (): string[] => made.map(({ user }) => user);
@@ -131,6 +137,28 @@ describe("a cluster's application credential that another user owns", function (
     await bySecond().up("dev", { ...bare, refresh: true });
     const { outputs } = await service().up("dev", { ...bare, refresh: true });
     assert.deepEqual([users(), outputs["credential"]?.value], [[fakeUser], made[0]?.id]);
+  });
+
+  it("makes plain `pulumi refresh` and destroy fail unless the documented commands leave it out", async () => {
+    const run = new StackOperation(optionsOf({ OS_USERNAME: "second" }), "dev");
+    const { access } = run;
+    const pulumi = (...args: readonly string[]) =>
+      runPulumi(access, [...args, "--yes"], { accept: [0, 1, 255] });
+    try {
+      const exclude = "**ApplicationCredential::*";
+      const refused = await pulumi("refresh", "--skip-preview");
+      assert.match(refused.stdout, /403|not authorized/);
+      const passed = await pulumi("refresh", "--skip-preview", "--exclude", exclude);
+      assert.equal(passed.code, 0, passed.stdout);
+      assert.notEqual((await pulumi("destroy", "--skip-preview")).code, 0);
+      const state = await readState(access);
+      const urn = (state?.deployment.resources ?? []).find(({ id }) => id === made[0]?.id)?.urn;
+      assert.equal((await pulumi("state", "delete", urn ?? "")).code, 0);
+      assert.equal((await pulumi("destroy", "--skip-preview")).code, 0);
+      assert.deepEqual(users(), [fakeUser]);
+    } finally {
+      run.close();
+    }
   });
 
   it("is replaced only by the owner after a create whose read failed", async () => {

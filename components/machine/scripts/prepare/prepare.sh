@@ -15,6 +15,7 @@ prepare() {
   write_timeout_factor
   require_apt
   install_login_keys
+  limit_silent_channels
   if is_cluster_machine; then refuse_downgrade; fi
   check_second_interface
   keep_network

@@ -23,6 +23,13 @@ const firstPauseMs = 100;
 const pauseGrowth = 1.5;
 const longestPauseMs = 5000;
 
+/**
+ * Time without traffic until the kernel asks whether the peer still exists, as in Go's `net.Dial`.
+ * Go gives up a dead peer after 150 s, Node after 25 s. A connection through a proxy has no such
+ * probes, here and in the official plugin.
+ */
+const keepAliveMs = 15_000;
+
 export interface SshSession {
   readonly client: Client;
   /** Closes the connection, and the connection to the proxy. */
@@ -143,6 +150,7 @@ function openSocket({ host, port, perDialTimeout }: SshEndpointInputs): Promise<
     socket.once("connect", () => {
       clearTimeout(timer);
       socket.off("error", onError);
+      socket.setKeepAlive(true, keepAliveMs);
       resolve(socket);
     });
   });

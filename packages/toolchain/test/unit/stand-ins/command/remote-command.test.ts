@@ -49,6 +49,15 @@ describe("remote command", () => {
       );
     });
 
+    it("sends keep-alive probes on the connection, so that a dead machine ends the command", async () => {
+      const server = await bench.serve();
+      const connection = bench.connection(server);
+      // The timer 02 of the kernel is the keep-alive timer. It runs when nothing is sent.
+      const to = server.port.toString(16).toUpperCase().padStart(4, "0");
+      const { stdout } = await bench.create({ connection, create: "sleep 0.5; cat /proc/net/tcp" });
+      assert.match(stdout as string, new RegExp(`:${to} 01 \\S+ 02:`));
+    });
+
     it("reports a lost connection", async () => {
       const server = await bench.serve();
       const running = bench.create({
