@@ -358,6 +358,7 @@ export class Cluster extends Component {
       deletedWith: controlPlane.first.machine.server,
       joins,
       files: operator?.files,
+      encrypted: operator?.encrypted ?? false,
       teardown: ({ kept }) =>
         controlPlane.teardown(access, [...kept, ...joins], spec.blockStorage.snapshots),
     };

@@ -117,7 +117,7 @@ export const programWaits: readonly ProgramWait[] = [
       end: "`up` fails and names the object",
     }),
   ),
-  ...["samples.ts", "ingress-controller.ts"].map((file) => ({
+  ...["samples.ts", "ingress-controller.ts", "user-addon.ts"].map((file) => ({
     waitsFor: "the load balancer of a Service",
     file: `components/addons/${file}`,
     code: ["customTimeouts: loadBalancerServiceTimeouts"],
