@@ -1,6 +1,8 @@
 import { createRequire } from "node:module";
 import * as pulumi from "@pulumi/pulumi";
 import { getMonitor } from "@pulumi/pulumi/runtime/settings.js";
+import { getStore } from "@pulumi/pulumi/runtime/state.js";
+import { EngineTransforms, type Message } from "./engine-transforms.js";
 import { replace } from "../replace-property.js";
 
 /** Resource registration in the form in which the engine receives it. */
@@ -249,14 +251,26 @@ export async function graph(
   const rows: Row[] = [];
   const monitor = getMonitor() as unknown as Monitor;
   const register = monitor.registerResource.bind(monitor);
-  monitor.registerResource = (request, answer) =>
-    register(request, (error, response) => {
+  // Pulumi's mocks refuse transforms, which the engine supports.
+  getStore().supportsTransforms = true;
+  const transforms = new EngineTransforms();
+  monitor.registerResource = async (request, answer) => {
+    const message = request as unknown as Message;
+    try {
+      await transforms.apply(message);
+    } catch (error) {
+      answer(error as Error, undefined);
+      return;
+    }
+    await register(request, (error, response) => {
       if (response) {
+        transforms.record(response.getUrn(), message);
         const given = inputs.get(`${request.getType()} ${request.getName()}`) ?? {};
         rows.push(rowOf(request, response.getUrn(), given));
       }
       answer(error, response);
     });
+  };
   monitor.registerResourceHook = (_request, answer) => {
     answer(null, {});
   };
