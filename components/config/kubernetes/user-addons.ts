@@ -186,7 +186,7 @@ const bothSources = (index: number): z.core.$ZodRawIssue => ({
   code: "custom",
   path: ["addons", index, "yaml"],
   input: "",
-  message: "stands beside `manifest`; write one of them",
+  message: "is written in addition to `manifest`; write one of them",
 });
 
 function findSourceConflicts(

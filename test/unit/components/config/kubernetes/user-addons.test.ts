@@ -38,7 +38,7 @@ describe("the user's add-ons", () => {
     ];
     assert.deepEqual(problemsOf(addons), [
       'cluster.addons.0.name: "ingress" is an add-on of the cluster; write another name',
-      "cluster.addons.1.yaml: stands beside `manifest`; write one of them",
+      "cluster.addons.1.yaml: is written in addition to `manifest`; write one of them",
       'cluster.addons.2.name: "a" is the name of an earlier add-on; write another name',
       "cluster.addons.2.manifest: nothing is written; write the path of a manifest, or `yaml`",
       'cluster.addons.2.after: "ingress" is not deployed in this cluster; leave it out',
