@@ -1,6 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Component } from "../pulumi/component.js";
+import { joinLists, type ResourceList } from "../pulumi/resource-lists.js";
 import { BlockStorage, type BlockStorageArgs } from "./block-storage.js";
 import { CloudConfigSecret } from "./cloud-config-secret.js";
 import { CloudController } from "./cloud-controller.js";
@@ -146,7 +147,7 @@ export interface AddonsArgs {
    * Services are created after these resources and deleted before them.
    * @default none
    */
-  readonly joins?: readonly pulumi.Resource[];
+  readonly joins?: ResourceList;
   /**
    * Function that creates the teardown resource. Deleting this resource waits until the cluster has
    * released its load balancers and volumes. The function is called once, and the resource must
@@ -225,7 +226,7 @@ export class Addons extends Component {
     const network = this.#createNetwork(args, images);
     const controller = this.#cloudController(args, common, inside);
     const storage = this.#storage(args, common, network !== undefined);
-    const balanced = [...controller, ...(args.joins ?? [])];
+    const balanced = joinLists(controller, args.joins ?? []);
     this.#served(args, images, network !== undefined);
     // With `deletedWith`, the objects in `staying` exist until the cluster is deleted. The teardown
     // then need not depend on these objects, and its creation need not wait for their pods. Both
@@ -257,7 +258,7 @@ export class Addons extends Component {
       const samples = { ...given, balanced, stored };
       this.samples = this.#add("samples", this.make(Samples, "samples", samples, inside));
     }
-    this.#ofUser(args, [...stored, ...balanced], inside);
+    this.#ofUser(args, joinLists(stored, balanced), inside);
     this.registerOutputs({});
   }
 
@@ -268,7 +269,7 @@ export class Addons extends Component {
   }
 
   /** Deploys the add-ons of the user. `keeping` must exist until they are deleted. */
-  #ofUser(args: AddonsArgs, keeping: readonly pulumi.Resource[], inside: Inside): void {
+  #ofUser(args: AddonsArgs, keeping: ResourceList, inside: Inside): void {
     const { userAddons = [], files, encrypted = false, deletedWith } = args;
     for (const addon of userAddons) {
       const after = addon.after.flatMap((name) => this.#deployed.get(name) ?? []);

@@ -10,6 +10,7 @@ import {
 } from "../kubernetes-objects/manifest-documents.js";
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 import { ProgramError } from "../pulumi/errors.js";
+import { joinLists, type ResourceList } from "../pulumi/resource-lists.js";
 
 /** Arguments of {@link UserAddon}. A changed manifest updates its objects in place. */
 export interface UserAddonArgs extends AddonArgs {
@@ -27,7 +28,7 @@ export interface UserAddonArgs extends AddonArgs {
    * Resources that must exist while the cluster deletes what the add-on owns in the cloud. Unused
    * for an add-on that exists as long as the machines.
    */
-  readonly keeping: readonly pulumi.Resource[];
+  readonly keeping: ResourceList;
 }
 
 /** Returns the last part of a resource's name, such as `deployment-shop-web`. */
@@ -59,7 +60,7 @@ export class UserAddon extends Addon {
           // order: the API refuses objects without their namespace or definition, and pods need
           // their settings. The controllers of the cluster and of the add-on must still run while
           // objects that may own something in the cloud are deleted.
-          dependsOn: owns ? [...before, ...keeping] : [...before],
+          dependsOn: owns ? joinLists(before, keeping) : [...before],
           ...(isBalanced(object) && { customTimeouts: loadBalancerServiceTimeouts }),
         };
         // Objects without `deletedWith` are deleted by a destroy.

@@ -96,7 +96,7 @@ export function addTransforms(
     const chosen = byType.get(type);
     if (!chosen) return undefined;
     const shown = withoutUnset(given);
-    const inputs = wrapSecrets(props as Readonly<Record<string, unknown>>);
+    const inputs = wrapSecrets(props);
     const { props: changed, opts: wanted } = await chosen({ name, props: inputs, opts: shown });
     // Without `opts`, the engine keeps the options, also those that the SDK cannot send back.
     return (

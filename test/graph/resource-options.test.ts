@@ -8,8 +8,6 @@ import { graph, type Row } from "../support/graph/graph.js";
 import { nonEmpty } from "../support/non-empty.js";
 import { named } from "./addons/addons-example.js";
 
-type Options = pulumi.ComponentResourceOptions;
-
 /** Resource of the user's program. */
 class Other extends pulumi.CustomResource {
   constructor() {
@@ -22,10 +20,7 @@ const clusterWith = (
   options: (other: Other) => object,
   args: Partial<ClusterComponentArgs> = {},
 ): Promise<readonly Row[]> =>
-  graph(
-    () => new Cluster("dev", { ...smallest, ...args }, options(new Other()) as Options),
-    cloudAnswers,
-  );
+  graph(() => new Cluster("dev", { ...smallest, ...args }, options(new Other())), cloudAnswers);
 
 const other = "urn:pulumi:test::stackadm::pulumi:pulumi:Stack$test:index:Other::other";
 const clusterIn = (rows: readonly Row[]): readonly Row[] =>
@@ -190,7 +185,7 @@ describe("graph: the argument transforms", () => {
   });
 
   it("sees the same resources in a preview as in an update", async () => {
-    const names: string[][] = [[], []];
+    const names: readonly [string[], string[]] = [[], []];
     for (const [index, seen] of names.entries())
       await graph(
         () =>
@@ -205,7 +200,7 @@ describe("graph: the argument transforms", () => {
           }),
         { ...cloudAnswers, preview: index === 1 },
       );
-    assert.equal(names[0]?.length, 3);
-    assert.deepEqual(names[0]?.toSorted(), names[1]?.toSorted());
+    assert.equal(names[0].length, 3);
+    assert.deepEqual(names[0].toSorted(), names[1].toSorted());
   });
 });

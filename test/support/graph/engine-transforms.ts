@@ -13,7 +13,11 @@ type Class = new (...values: unknown[]) => Message;
 const load = createRequire(__filename);
 const { TransformRequest, TransformResourceOptions, TransformResponse } = load(
   "@pulumi/pulumi/proto/resource_pb.js",
-) as Readonly<Record<string, Class & { deserializeBinary(bytes: unknown): Message }>>;
+) as {
+  readonly TransformRequest: Class;
+  readonly TransformResourceOptions: Class;
+  readonly TransformResponse: { deserializeBinary(bytes: unknown): Message };
+};
 const { CallbackInvokeRequest } = load("@pulumi/pulumi/proto/callback_pb.js") as {
   readonly CallbackInvokeRequest: Class;
 };
@@ -56,7 +60,7 @@ const fields: readonly (readonly [string, string])[] = [
 ];
 
 function optionsOf(request: Message): Message {
-  const options = new TransformResourceOptions!();
+  const options = new TransformResourceOptions();
   for (const [mine, theirs] of fields)
     call(options, `set${mine}`, call(request, `get${theirs}`) ?? undefined);
   return options;
@@ -77,7 +81,7 @@ const invoke = (callback: Message, request: Message): Promise<Message> =>
     client.invoke(asked, (error, response) => {
       client.close();
       if (error) reject(error);
-      else resolve(TransformResponse!.deserializeBinary(call(response, "getResponse_asU8")));
+      else resolve(TransformResponse.deserializeBinary(call(response, "getResponse_asU8")));
     });
   });
 
@@ -93,7 +97,7 @@ export class EngineTransforms {
   }
 
   /** Changes a request by all transforms that apply to it. */
-  async apply(request: Message): Promise<void> {
+  async change(request: Message): Promise<void> {
     const inherited: Message[] = [];
     let parent = String(call(request, "getParent"));
     while (parent !== "") {
@@ -102,7 +106,7 @@ export class EngineTransforms {
     }
     const own = call(request, "getTransformsList") as readonly Message[];
     for (const callback of [...own, ...inherited]) {
-      const asked = new TransformRequest!();
+      const asked = new TransformRequest();
       for (const field of ["Type", "Name", "Custom", "Parent"])
         call(asked, `set${field}`, call(request, `get${field}`));
       call(asked, "setProperties", call(request, "getObject"));

@@ -252,12 +252,12 @@ export async function graph(
   const monitor = getMonitor() as unknown as Monitor;
   const register = monitor.registerResource.bind(monitor);
   // Pulumi's mocks refuse transforms, which the engine supports.
-  getStore().supportsTransforms = true;
+  (getStore as () => { supportsTransforms: boolean })().supportsTransforms = true;
   const transforms = new EngineTransforms();
   monitor.registerResource = async (request, answer) => {
     const message = request as unknown as Message;
     try {
-      await transforms.apply(message);
+      await transforms.change(message);
     } catch (error) {
       answer(error as Error, undefined);
       return;
