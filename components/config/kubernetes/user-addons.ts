@@ -111,7 +111,7 @@ export const userAddonsSchema = list(
 export type UserAddon = z.output<typeof userAddonsSchema>[number];
 
 /** Add-on with the names of all add-ons that come first. */
-export interface OrderedAddon extends UserAddon {
+export interface OrderedAddon extends Omit<UserAddon, "after"> {
   readonly after: readonly string[];
   /**
    * Whether a destroy deletes the add-on's objects before the cloud controller and the storage

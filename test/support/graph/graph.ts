@@ -1,7 +1,6 @@
 import { createRequire } from "node:module";
 import * as pulumi from "@pulumi/pulumi";
 import { getMonitor } from "@pulumi/pulumi/runtime/settings.js";
-import { getStore } from "@pulumi/pulumi/runtime/state.js";
 import { EngineTransforms, type Message } from "./engine-transforms.js";
 import { replace } from "../replace-property.js";
 
@@ -198,6 +197,11 @@ const debuggable = createRequire(__filename)("@pulumi/pulumi/runtime/debuggable.
   debuggablePromise: unknown;
 };
 
+/** State of the SDK, with the features of the engine. Pulumi does not declare its type. */
+const runtimeState = createRequire(__filename)("@pulumi/pulumi/runtime/state.js") as {
+  getStore(): { supportsTransforms: boolean };
+};
+
 /**
  * Runs `work` without recording stack traces. Pulumi records a trace for every promise and
  * resource, which takes a third of the time. Errors of the program also have no stack. To debug an
@@ -252,7 +256,7 @@ export async function graph(
   const monitor = getMonitor() as unknown as Monitor;
   const register = monitor.registerResource.bind(monitor);
   // Pulumi's mocks refuse transforms, which the engine supports.
-  (getStore as () => { supportsTransforms: boolean })().supportsTransforms = true;
+  runtimeState.getStore().supportsTransforms = true;
   const transforms = new EngineTransforms();
   monitor.registerResource = async (request, answer) => {
     const message = request as unknown as Message;

@@ -323,6 +323,11 @@ export const noWaits: readonly {
     reason: "the callers set the limit",
   },
   {
+    file: "components/worker-pools.ts",
+    code: "setTimeout(close, 0)",
+    reason: "ends in the next turn of the event loop",
+  },
+  {
     file: "components/pulumi/slow-machine-timeouts.ts",
     code: "customTimeouts",
     reason: "multiplies the limits of other resources",
