@@ -136,7 +136,7 @@ function findLateProblems(
 
 /**
  * Returns the options of the pool. Its parent is the cluster, unless the user chose another one. A
- * pool below another parent gets the providers and transforms of the cluster all the same.
+ * pool below another parent also gets the providers and transforms of the cluster.
  */
 function placeAt(
   cluster: Cluster,

@@ -5,6 +5,7 @@ import type { ControlPlane } from "./kubeadm/control-planes.js";
 import type { WorkerPool } from "./kubeadm/worker-pool.js";
 import type { CloudFacts } from "./lookup/cloud-lookup.js";
 import type { LocalContext } from "./lookup/local-context.js";
+import type { CommonMachineSettings } from "./machine/machine.js";
 import type { MachineConnections } from "./machine/machine-connections.js";
 import { planCluster, type PlannedGroup } from "./plan/cluster-plan.js";
 import type { RemoteScript } from "./remote-scripts/remote-script.js";
@@ -20,7 +21,7 @@ export interface PoolPlace {
   /** Component above the machines. @default the cluster */
   readonly parent?: pulumi.Resource;
   /** Facts that contain the images and flavors of the pool. @default the facts of the cluster */
-  readonly cloud?: pulumi.Output<CloudFacts>;
+  readonly cloud?: CommonMachineSettings["cloud"];
 }
 
 /** Function that creates the machines of a pool and joins them to the cluster. */
@@ -45,7 +46,7 @@ export class WorkerPools {
         this.#closed = true;
         resolve();
       };
-      // Whichever Node runs first: both run before the answer of a program's own wait.
+      // Node runs one of them before the answer of a wait in the program.
       setImmediate(close);
       setTimeout(close, 0);
     });
