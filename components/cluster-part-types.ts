@@ -17,11 +17,13 @@ import type { UnreachableServers } from "./lifecycle/unreachable-servers.js";
 import type { LocalContext } from "./lookup/local-context.js";
 import type { RemoteScript } from "./remote-scripts/remote-script.js";
 import type { SeparateGroups } from "./separate-groups.js";
+import type { WorkerPools } from "./worker-pools.js";
 
 /** Parts of a cluster that are known or created before any machine. */
 export interface Infrastructure {
   readonly spec: ClusterSpec;
   readonly plan: ClusterPlan;
+  readonly pools: WorkerPools;
   readonly cloud: pulumi.Output<CloudFacts>;
   readonly frozen: FrozenValues;
   readonly mark: ClusterMarkInput;
@@ -35,21 +37,25 @@ export interface Infrastructure {
   readonly renewal: pulumi.Output<string>;
 }
 
-/** Cluster that kubeadm creates, and its machines. */
-export interface KubeadmCluster {
-  readonly controlPlane: ControlPlane;
-  readonly members: readonly MachineGroupMember[];
-  /** Machines that are not nodes, by role. */
-  readonly separate: SeparateGroups;
-  readonly access: MachineConnections;
-  readonly facts: KubeadmInitResult;
+/** Nodes of the cluster, in all pools of the program. */
+export interface ClusterNodes {
+  readonly members: Promise<readonly MachineGroupMember[]>;
   /** Scripts that join the workers. After such a script has run, the worker's node exists. */
-  readonly joins: readonly RemoteScript[];
+  readonly joins: Promise<readonly RemoteScript[]>;
   /**
    * Kubernetes version of each node after the run, as reported by the node's script. Empty text:
    * unknown.
    */
-  readonly versions: readonly pulumi.Output<string>[];
+  readonly versions: Promise<readonly pulumi.Output<string>[]>;
+}
+
+/** Cluster that kubeadm creates, and its machines. */
+export interface KubeadmCluster extends ClusterNodes {
+  readonly controlPlane: ControlPlane;
+  /** Machines that are not nodes, by role. */
+  readonly separate: SeparateGroups;
+  readonly access: MachineConnections;
+  readonly facts: KubeadmInitResult;
   readonly readiness: ApiReadiness;
   /** Load balancer of the ingress controller. Exists only if `ingress.kind` is `workers`. */
   readonly balancer: IngressLoadBalancer | undefined;

@@ -22,7 +22,7 @@ import { readKubeconfigRenewal } from "./identity/kubeconfig-renewal.js";
 import { IngressLoadBalancer } from "./endpoint/ingress-load-balancer.js";
 import { ControlPlane } from "./kubeadm/control-planes.js";
 import { ApiReadiness } from "./kubeadm/api-readiness.js";
-import { WorkerPool } from "./kubeadm/worker-pool.js";
+import { WorkerPool, type JoinWorkersArgs } from "./kubeadm/worker-pool.js";
 import { getContainerdChecksum } from "./machine/containerd-values.js";
 import type { MachineConnections } from "./machine/machine-connections.js";
 import type { CommonMachineSettings } from "./machine/machine.js";
@@ -48,7 +48,9 @@ import type { LocalContext } from "./lookup/local-context.js";
 import { ClusterIdentity, RandomSeed } from "./remote-scripts/remote-script.js";
 import { createSlowMachineOptions } from "./pulumi/slow-machine-timeouts.js";
 import { addTransforms, type Transforms } from "./pulumi/transforms.js";
+import { joinLists } from "./pulumi/resource-lists.js";
 import { createSeparateGroups, listSeparateGroups } from "./separate-groups.js";
+import { setPoolHost, WorkerPools, type JoinedPool, type PoolPlace } from "./worker-pools.js";
 
 /** Arguments of {@link Cluster}: the specification, and facts about the cloud. */
 export type ClusterComponentArgs = ClusterArgs & {
@@ -69,6 +71,12 @@ export type ClusterComponentArgs = ClusterArgs & {
   /** Functions that change the cluster's resources where no argument exists. @default none */
   readonly transforms?: Transforms;
 };
+
+/** Parts of the cluster that exist before its pools. */
+interface Joining {
+  readonly joining: JoinWorkersArgs;
+  readonly dependsOn: pulumi.Resource[];
+}
 
 /**
  * Kubernetes cluster on OpenStack.
@@ -129,7 +137,8 @@ export class Cluster extends Component {
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
     const { cloud: found, operator, transforms, ...written } = args;
     const working = pulumi.mergeOptions(createPluginVersionOptions(written.openstackPlugin), opts);
-    super(Cluster.type, name, addTransforms(working, transforms));
+    const options = addTransforms(working, transforms);
+    super(Cluster.type, name, options);
     const spec = this.check(name, written, operator);
     const cloud = pulumi.output(
       found ?? lookUpCloud(requiredLookups(spec), { parent: this }, operator),
@@ -147,7 +156,9 @@ export class Cluster extends Component {
     const failed = UnreachableServers.forRun(operator, found, { ...spec.ssh, timeoutFactor });
     const version = () => readVersionBeforeUpgrade(name);
     const renewal = pulumi.output(readKubeconfigRenewal(`${name}-readiness`));
-    const ground = this.ground(spec, { cloud, frozen, operator, failed, version, renewal });
+    const pools = new WorkerPools(spec);
+    const given = { cloud, frozen, operator, failed, version, renewal, pools };
+    const ground = this.ground(spec, given);
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
     const login =
       getSuppliedLogin(spec, cloud.scope) ??
@@ -155,15 +166,19 @@ export class Cluster extends Component {
     const kubernetes = this.kubernetes(ground);
     const { members, separate, access, readiness, facts } = kubernetes;
     const addons = this.addons(ground, kubernetes, login);
+    const named = { ...written, name: spec.name };
+    setPoolHost(this, { written: named, pools, cloud, operator, access, options });
 
     this.kubeconfig = readiness.kubeconfig;
     this.apiEndpoint = readiness.apiEndpoint;
     this.clusterId = facts.uid;
     this.clusterName = spec.name;
-    this.nodes = outputs.getNodeOutputs(members, access);
+    this.nodes = pulumi.output(members.then((all) => outputs.getNodeOutputs(all, access)));
     this.separateMachines = outputs.getSeparateMachineOutputs(separate, access);
     const others = listSeparateGroups(separate).flatMap(([, group]) => group.members);
-    this.hostKeys = outputs.getKnownHostsLines([...members, ...others], access);
+    this.hostKeys = pulumi.output(
+      members.then((all) => outputs.getKnownHostsLines([...all, ...others], access)),
+    );
     this.networkId = ground.network.networkId;
     this.subnetId = ground.network.subnetId;
     this.routerId = ground.network.routerId;
@@ -172,16 +187,11 @@ export class Cluster extends Component {
     this.samples = outputs.getSamplesOutput(addons.samples);
     this.ingress = outputs.getIngressOutput(addons.ingress, spec.ingress);
     const { apiEndpoint, clusterId, identity } = this;
-    const kubernetesVersion = outputs.findLowestVersion(kubernetes.versions);
+    const kubernetesVersion = pulumi.output(kubernetes.versions.then(outputs.findLowestVersion));
     // Known only after the scripts of all nodes, as the version is. The next run compares it.
     const containerdChecksum = kubernetesVersion.apply(() => getContainerdChecksum(spec));
-    this.registerOutputs({
-      apiEndpoint,
-      clusterId,
-      identity,
-      kubernetesVersion,
-      containerdChecksum,
-    });
+    const reported = { apiEndpoint, clusterId, identity, kubernetesVersion, containerdChecksum };
+    this.registerOutputs(reported);
   }
 
   private check(name: string, args: ClusterArgs, operator?: LocalContext): ClusterSpec {
@@ -192,7 +202,7 @@ export class Cluster extends Component {
 
   private ground(
     spec: ClusterSpec,
-    given: Pick<Infrastructure, "cloud" | "frozen" | "operator" | "failed" | "version" | "renewal">,
+    given: Omit<Infrastructure, "spec" | "plan" | "mark" | "network" | "firewall">,
   ): Infrastructure {
     const { cloud } = given;
     const plan = planCluster(spec);
@@ -212,10 +222,10 @@ export class Cluster extends Component {
 
   /** Creates the machines, and creates the cluster on them with kubeadm. */
   private kubernetes(ground: Infrastructure): KubeadmCluster {
-    const { spec, plan, cloud, frozen, firewall, operator, version, renewal } = ground;
+    const { spec, plan, cloud, frozen, firewall, operator, version, renewal, pools } = ground;
     const endpoint = this.endpoint(ground);
     const machines = this.machineSettings(ground);
-    const turns = Rollout.forRun(spec, cloud, version, getContainerdChecksum(spec));
+    const turns = Rollout.forRun(pools.whole, cloud, version, getContainerdChecksum(spec));
     const encrypted = operator?.encrypted ?? false;
     const group = (planned: PlannedGroup): [string, RolloutGroupArgs] => [
       planned.component,
@@ -242,34 +252,43 @@ export class Cluster extends Component {
     const { bastion, etcd } = separate;
     const access = this.access(ground, { controlPlane, bastion, endpoint });
     for (const [, one] of listSeparateGroups(separate)) one.formCluster?.(spec, access);
-    const forming = { spec, frozen, machines, endpoint, access, etcd, turns, renewal };
+    const { whole } = pools;
+    const forming = { spec, whole, frozen, machines, endpoint, access, etcd, turns, renewal };
     const facts = controlPlane.formCluster(forming);
-    const pools = others.map((planned) => this.make(WorkerPool, ...group(planned), after));
-    const joins = pools.flatMap((pool) =>
-      pool.join({ spec, machines, endpoint, access, controlPlane, facts }),
+    const joining = { spec, machines, endpoint, access, controlPlane, facts };
+    pools.open((planned, place) =>
+      this.joinPool(group(planned), { ...place, dependsOn: after.dependsOn, joining }),
     );
+    const written = others.map(({ pool }) => pools.add(pool).pool);
     const readiness = this.make(ApiReadiness, "readiness", {
       clusterName: spec.name,
       endpoint,
       facts,
       renewal,
     });
-    const members = [controlPlane, ...pools].flatMap((one) => one.members);
-    const balancer = this.balancer(ground, pools, after);
-    const versions = [...controlPlane.scripts, ...joins].map((script) =>
-      pulumi.unsecret(script.getStableResult("kubernetes")),
-    );
+    const balancer = this.balancer(ground, written, after);
     return {
+      ...pools.listNodes(controlPlane),
       controlPlane,
-      members,
       separate,
       access,
       facts,
-      joins,
-      versions,
       readiness,
       balancer,
     };
+  }
+
+  /** Creates the machines of a pool, and joins them to the cluster. */
+  private joinPool(
+    [component, args]: [string, RolloutGroupArgs],
+    { parent = this, cloud = args.machines.cloud, dependsOn, joining }: PoolPlace & Joining,
+  ): JoinedPool {
+    const machines = { ...args.machines, cloud };
+    // A pool that moves out of `workers` keeps its machines.
+    const aliases = parent === this ? [] : [{ parent: this }];
+    const options = { dependsOn, parent, aliases };
+    const pool = this.make(WorkerPool, component, { ...args, machines }, options);
+    return { pool, joins: pool.join({ ...joining, machines }) };
   }
 
   private endpoint({ spec, plan, network, operator }: Infrastructure): Endpoint {
@@ -362,8 +381,9 @@ export class Cluster extends Component {
       deletedWith: controlPlane.first.machine.server,
       joins,
       files: operator?.files,
+      encrypted: operator?.encrypted ?? false,
       teardown: ({ kept }) =>
-        controlPlane.teardown(access, [...kept, ...joins], spec.blockStorage.snapshots),
+        controlPlane.teardown(access, joinLists(kept, joins), spec.blockStorage.snapshots),
     };
     return this.make(Addons, "addons", args, createSlowMachineOptions(spec.timeoutFactor));
   }

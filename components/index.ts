@@ -1,5 +1,6 @@
 /** Exports for other Pulumi programs. */
 export { Cluster, type ClusterComponentArgs } from "./cluster.js";
+export { WorkerPool, type WorkerPoolArgs } from "./worker-pool.js";
 export { requireServiceUser } from "./identity/check-service-user-login.js";
 export { requiredLookups } from "./cloud-requirements.js";
 export type { ChildKind, Transform, Transforms } from "./pulumi/transforms.js";

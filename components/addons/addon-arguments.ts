@@ -3,6 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { getCloudConfSettings } from "./cloud-conf.js";
 import { getMetricsServerSettings } from "./manifests/metrics-server.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
+import { orderUserAddons } from "../config/kubernetes/user-addons.js";
 import { listServiceClientRanges } from "../config/load-balancing/endpoint-traits.js";
 import type { SampleServices } from "../config/load-balancing/sample-services.js";
 import { serviceAnnotationKeys } from "../config/load-balancing/service-annotations.js";
@@ -53,6 +54,7 @@ export const getAddonArguments = (
   serviceClientRanges: listServiceClientRanges(spec),
   samples: spec.samples,
   sampleServices: withoutTls(spec.sampleServices, spec),
+  userAddons: orderUserAddons(spec),
 });
 
 /**

@@ -1,6 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { Component } from "../pulumi/component.js";
+import { joinLists, type ResourceList } from "../pulumi/resource-lists.js";
 import { BlockStorage, type BlockStorageArgs } from "./block-storage.js";
 import { CloudConfigSecret } from "./cloud-config-secret.js";
 import { CloudController } from "./cloud-controller.js";
@@ -12,7 +13,9 @@ import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
 import { isRoutedByCloud, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
 import { isDeployedByProgram, PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
+import { UserAddon } from "./user-addon.js";
 import { machinesLoadBalancerClass } from "../config/cloud/cloud-conf-keys.js";
+import type { ClusterAddonName, OrderedAddon } from "../config/kubernetes/user-addons.js";
 import type { SampleServices } from "../config/load-balancing/sample-services.js";
 import type { CloudAccess } from "./cloud-config-secret.js";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/versions/container-images.js";
@@ -131,12 +134,20 @@ export interface AddonsArgs {
   readonly samples: boolean;
   /** Settings of the sample Services. @default one sample Service has a floating IP */
   readonly sampleServices?: SampleServices;
+  /** Add-ons of the user, each after those that it names. @default none */
+  readonly userAddons?: readonly OrderedAddon[];
+  /**
+   * Whether the settings contain an encrypted value. The plan then hides the objects of add-ons
+   * whose text is in the settings.
+   * @default false
+   */
+  readonly encrypted?: boolean;
   /**
    * Resources that join the workers to the cluster. Load balancers send traffic to the workers, so
    * Services are created after these resources and deleted before them.
    * @default none
    */
-  readonly joins?: readonly pulumi.Resource[];
+  readonly joins?: ResourceList;
   /**
    * Function that creates the teardown resource. Deleting this resource waits until the cluster has
    * released its load balancers and volumes. The function is called once, and the resource must
@@ -194,6 +205,8 @@ export class Addons extends Component {
   readonly samples?: Samples;
   /** Ingress controller. Undefined if `ingress` is not set. */
   readonly ingress?: IngressController;
+  /** Add-ons of the cluster and of the user, by the names that `after` accepts. */
+  readonly #deployed = new Map<string, pulumi.Resource>();
 
   constructor(name: string, args: AddonsArgs, opts?: pulumi.ComponentResourceOptions) {
     super(Addons.type, name, opts);
@@ -213,7 +226,7 @@ export class Addons extends Component {
     const network = this.#createNetwork(args, images);
     const controller = this.#cloudController(args, common, inside);
     const storage = this.#storage(args, common, network !== undefined);
-    const balanced = [...controller, ...(args.joins ?? [])];
+    const balanced = joinLists(controller, args.joins ?? []);
     this.#served(args, images, network !== undefined);
     // With `deletedWith`, the objects in `staying` exist until the cluster is deleted. The teardown
     // then need not depend on these objects, and its creation need not wait for their pods. Both
@@ -233,25 +246,37 @@ export class Addons extends Component {
       const awaited = network !== undefined;
       const given = { ...args.ingress, image, awaited, deletedWith, balancing };
       const controller = { ...given, after: balanced };
-      this.ingress = this.make(IngressController, "ingress", controller, inside);
-    }
-    if (args.samples) {
-      this.samples = this.make(
-        Samples,
-        "samples",
-        {
-          image: images.agnhost,
-          services: args.sampleServices,
-          deletedWith,
-          ingress: this.ingress?.parts,
-          balancing,
-          balanced,
-          stored,
-        },
-        inside,
+      this.ingress = this.#add(
+        "ingress",
+        this.make(IngressController, "ingress", controller, inside),
       );
     }
+    if (args.samples) {
+      const { agnhost: image } = images;
+      const ingress = this.ingress?.parts;
+      const given = { image, services: args.sampleServices, deletedWith, ingress, balancing };
+      const samples = { ...given, balanced, stored };
+      this.samples = this.#add("samples", this.make(Samples, "samples", samples, inside));
+    }
+    this.#ofUser(args, joinLists(stored, balanced), inside);
     this.registerOutputs({});
+  }
+
+  /** Records a part of the cluster that add-ons of the user may wait for. Returns the part. */
+  #add<Part extends pulumi.Resource>(name: ClusterAddonName, part: Part): Part {
+    this.#deployed.set(name, part);
+    return part;
+  }
+
+  /** Deploys the add-ons of the user. `keeping` must exist until they are deleted. */
+  #ofUser(args: AddonsArgs, keeping: ResourceList, inside: Inside): void {
+    const { userAddons = [], files, encrypted = false, deletedWith } = args;
+    for (const addon of userAddons) {
+      const after = addon.after.flatMap((name) => this.#deployed.get(name) ?? []);
+      const secret = encrypted && addon.yaml !== undefined;
+      const given = { addon, files, secret, after, keeping, deletedWith };
+      this.#deployed.set(addon.name, this.make(UserAddon, `user-${addon.name}`, given, inside));
+    }
   }
 
   /**
@@ -264,12 +289,12 @@ export class Addons extends Component {
     if (args.metricsServer) {
       const { metricsServer: image } = images;
       const metrics = { ...args.metricsServer, image, awaited, deletedWith, controlPlaneTaints };
-      this.make(MetricsServer, "metrics-server", metrics, inside);
+      this.#add("metricsServer", this.make(MetricsServer, "metrics-server", metrics, inside));
     }
     if (spec) {
       const { keystoneAuth: image } = images;
       const webhook = { spec, image, cloud, deletedWith, nodes, controlPlaneTaints };
-      this.make(KeystoneAuth, "keystone-auth", webhook, inside);
+      this.#add("keystone", this.make(KeystoneAuth, "keystone-auth", webhook, inside));
     }
   }
 
@@ -279,25 +304,22 @@ export class Addons extends Component {
     const routedPods = isRoutedByCloud(args.podNetwork ?? usualNetwork) ? args.podCidr : undefined;
     const serial = args.cloud.settings?.loadBalancer?.providerRequiresSerialApiCalls;
     const settings = { ...common, image, routedPods, serial };
-    const controller = this.make(CloudController, "cloud-controller", settings, inside);
-    return [controller.daemonSet];
+    const made = this.make(CloudController, "cloud-controller", settings, inside);
+    return [this.#add("cloudController", made).daemonSet];
   }
 
   #storage(args: AddonsArgs, common: Common, awaitsPodNetwork: boolean): BlockStorage {
-    return this.make(
-      BlockStorage,
-      "storage",
-      {
-        ...common,
-        settings: args.cloud.settings,
-        storageClasses: args.storageClasses,
-        ...args.blockStorage,
-        // If the user deploys the pod network, the program does not know when the pod network is
-        // ready. Pulumi must then not wait for pods.
-        awaitsPodNetwork,
-      },
-      { providers: { kubernetes: this.provider } },
-    );
+    const settings = {
+      ...common,
+      settings: args.cloud.settings,
+      storageClasses: args.storageClasses,
+      ...args.blockStorage,
+      // If the user deploys the pod network, the program does not know when the pod network is
+      // ready. Pulumi must then not wait for pods.
+      awaitsPodNetwork,
+    };
+    const inside = { providers: { kubernetes: this.provider } };
+    return this.#add("blockStorage", this.make(BlockStorage, "storage", settings, inside));
   }
 
   /** Deploys the pod network. Returns undefined if the user deploys it. */
@@ -306,23 +328,10 @@ export class Addons extends Component {
     const { serviceCidr = "10.96.0.0/12", ipv6, apiName, deletedWith, nodes, files } = args;
     if (!isDeployedByProgram(spec)) return undefined;
     const ranges = { podCidr, serviceCidr, ipv6 };
-    return this.make(
-      PodNetwork,
-      "network",
-      {
-        spec,
-        ...ranges,
-        apiName,
-        networkMtu,
-        images,
-        registry,
-        ownImages,
-        deletedWith,
-        nodes,
-        files,
-      },
-      { providers: { kubernetes: this.provider } },
-    );
+    const all = { images, registry, ownImages, deletedWith, nodes, files };
+    const settings = { spec, ...ranges, apiName, networkMtu, ...all };
+    const inside = { providers: { kubernetes: this.provider } };
+    return this.#add("podNetwork", this.make(PodNetwork, "network", settings, inside));
   }
 
   #createProvider({ kubeconfig, clusterName }: AddonsArgs): kubernetes.Provider {

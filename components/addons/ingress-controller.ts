@@ -14,6 +14,7 @@ import {
 } from "./manifests/traefik.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 import type { LoadBalancerServiceSettings } from "./manifests/load-balanced-service.js";
+import { joinLists, type ResourceList } from "../pulumi/resource-lists.js";
 
 /** Arguments of {@link IngressController}. A changed argument updates the objects in place. */
 export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, "shown"> {
@@ -28,7 +29,7 @@ export interface IngressControllerArgs extends AddonArgs, Omit<TraefikSettings, 
    */
   readonly balancing?: LoadBalancerServiceSettings;
   /** Resources that are created before the ingress controller, and deleted after its Service. */
-  readonly after: readonly pulumi.Resource[];
+  readonly after: ResourceList;
 }
 
 /** Traefik as the ingress controller of the cluster. */
@@ -60,7 +61,7 @@ export class IngressController extends Addon {
       {
         // The pods need their namespace, service account and permissions, and machines to run on,
         // so these are created first.
-        dependsOn: [namespace, ...access, ...after],
+        dependsOn: joinLists([namespace, ...access], after),
         // The pods start only when the pod network works and a worker is ready.
         customTimeouts: { create: "5m", update: "5m" },
       },
@@ -82,7 +83,7 @@ export class IngressController extends Addon {
         // The namespace must exist before the Service, and the cloud controller before the load
         // balancer. The Service does not wait for the pods, because Octavia creates the load
         // balancer while the pods start.
-        dependsOn: [namespace, ...after],
+        dependsOn: joinLists([namespace], after),
         customTimeouts: loadBalancerServiceTimeouts,
       },
     );

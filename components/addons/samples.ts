@@ -17,6 +17,7 @@ import {
   buildWriterStatefulSet,
 } from "./manifests/samples.js";
 import type { SampleServices } from "../config/load-balancing/sample-services.js";
+import { joinLists, type ResourceList } from "../pulumi/resource-lists.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
 import type { LoadBalancerServiceSettings } from "./manifests/load-balanced-service.js";
 
@@ -34,7 +35,7 @@ export interface SamplesArgs extends AddonArgs {
    */
   readonly ingress?: readonly pulumi.Resource[];
   /** Resources that are created before the load balancers, and deleted after them. */
-  readonly balanced: readonly pulumi.Resource[];
+  readonly balanced: ResourceList;
   /** Resources that are created before the volume, and deleted after it. */
   readonly stored: readonly pulumi.Resource[];
 }
@@ -69,7 +70,7 @@ export class Samples extends Addon {
     );
     // The namespace must exist before its objects, and the cloud controller and machines before the
     // load balancers.
-    const after = [namespace, ...args.balanced];
+    const after = joinLists([namespace], args.balanced);
     this.#createWeb(args, after);
     const services = { ...args.services, ...args.balancing };
     if (services.external !== false)
@@ -86,7 +87,7 @@ export class Samples extends Addon {
     });
   }
 
-  #createWeb(args: SamplesArgs, after: pulumi.Resource[]) {
+  #createWeb(args: SamplesArgs, after: Promise<pulumi.Resource[]>) {
     this.object(kubernetes.apps.v1.Deployment, "web", buildWebDeployment(args.image), {
       dependsOn: after,
       customTimeouts: { create: "3m", update: "3m" },
@@ -95,7 +96,7 @@ export class Samples extends Addon {
 
   #createService(
     reach: "external" | "internal",
-    after: pulumi.Resource[],
+    after: Promise<pulumi.Resource[]>,
     settings: Parameters<typeof buildWebService>[1],
   ) {
     const manifest = buildWebService(reach, settings);

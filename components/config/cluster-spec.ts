@@ -32,6 +32,7 @@ import { findFixedAddressConflicts } from "./network/fixed-addresses.js";
 import { findFloatingIpConflicts } from "./network/existing-floating-ip-checks.js";
 import { findIpv6Conflicts } from "./network/ipv6.js";
 import { findNodeLeaseConflicts } from "./kubernetes/node-leases.js";
+import { findUserAddonConflicts, userAddonsSchema } from "./kubernetes/user-addons.js";
 import { kubernetesSchema, metricsServerSchema, samplesSchema } from "./kubernetes/kubernetes.js";
 import {
   allowedCidrsSchema,
@@ -146,6 +147,7 @@ export const clusterFieldsSchema = strictObject({
   ingress: ingressSchema,
   samples: samplesSchema,
   sampleServices: sampleServicesSchema,
+  addons: userAddonsSchema,
 });
 
 type Checked = z.output<typeof clusterFieldsSchema>;
@@ -284,6 +286,8 @@ const placed = ["network", "endpoint", ...several] as const;
 const dual = [...routed, "kubernetes"] as const;
 const housed = [...existingNetworkKeys, ...several, "podNetwork", "kubernetes", "ingress"] as const;
 
+const deployed = ["podNetwork", "cloudController", "kubernetes", "metricsServer"] as const;
+
 const conflictChecks: readonly ConflictCheck<Checked>[] = [
   { of: ["network"], find: ({ network: ranges }) => findRangeOverlapConflicts("network", ranges) },
   { of: ["network"], find: findDnsFamilyConflicts },
@@ -311,6 +315,7 @@ const conflictChecks: readonly ConflictCheck<Checked>[] = [
     find: (value) => findUnfilteredSecurityGroupConflicts({ ...value, groups: groupsOf(value) }),
   },
   { of: ["samples", "podNetwork"], find: findSamplesConflicts },
+  { of: [...deployed, "ingress", "samples", "addons"], find: findUserAddonConflicts },
   {
     of: existingNetworkKeys,
     find: (value) => findExistingNetworkConflicts({ ...value, ...fillEndpointDefaults(value) }),

@@ -1,4 +1,5 @@
 import { parseClusterSpec, type SpecResult } from "./cluster-spec.js";
+import { findUserAddonProblems } from "./kubernetes/user-addon-manifests.js";
 import { findManifestProblems } from "../pod-network/manifest-check.js";
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 
@@ -8,6 +9,12 @@ import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
  */
 export function validateClusterSpec(args: unknown, files?: PinnedFileDirectories): SpecResult {
   const result = parseClusterSpec(args);
-  const problems = "spec" in result ? findManifestProblems(result.spec, files) : [];
+  const problems =
+    "spec" in result
+      ? [
+          ...findManifestProblems(result.spec, files),
+          ...findUserAddonProblems(result.spec.addons, files),
+        ]
+      : [];
   return problems.length > 0 ? { problems } : result;
 }

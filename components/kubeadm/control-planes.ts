@@ -51,9 +51,12 @@ import {
   teardownStep,
   getUpgradeValues,
 } from "./node-scripts.js";
+import { joinLists, type ResourceList } from "../pulumi/resource-lists.js";
 
 export interface FormClusterArgs {
   readonly spec: ClusterSpec;
+  /** Specification with all worker pools, also those that the program adds. */
+  readonly whole: Promise<ClusterSpec>;
   /**
    * Values that an existing cluster must keep. Its machines also check these values
    * (scripts/immutable-values.sh).
@@ -147,11 +150,7 @@ export class ControlPlane extends NodeGroup {
    * script lets the cluster's controllers delete the objects that they created in the cloud: load
    * balancers, volumes and, with `snapshots`, volume snapshots.
    */
-  teardown(
-    access: MachineConnections,
-    after: pulumi.Input<pulumi.Resource>[],
-    snapshots = false,
-  ): RemoteScript {
+  teardown(access: MachineConnections, after: ResourceList, snapshots = false): RemoteScript {
     const teardown = this.#teardown(access, after);
     if (!snapshots) return teardown;
     return this.make(
@@ -170,7 +169,7 @@ export class ControlPlane extends NodeGroup {
     );
   }
 
-  #teardown(access: MachineConnections, after: pulumi.Input<pulumi.Resource>[]): RemoteScript {
+  #teardown(access: MachineConnections, after: ResourceList): RemoteScript {
     return this.make(
       RemoteScript,
       "teardown",
@@ -182,7 +181,7 @@ export class ControlPlane extends NodeGroup {
       },
       // order: the cloud controller, Cinder CSI and the workers must still run while the cluster
       // deletes its objects in the cloud.
-      { dependsOn: after },
+      { dependsOn: joinLists(after) },
     );
   }
 
@@ -218,7 +217,7 @@ export class ControlPlane extends NodeGroup {
       NODE_RANGE: spec.network.nodes,
       SCHEDULABLE: spec.controlPlane.schedulable ? "yes" : "no",
       POD_RANGE_OBJECTS: renderPodRangeObjects(spec),
-      NODE_MARKS: renderLabelsAndTaints(planCluster(spec).groups),
+      NODE_MARKS: args.whole.then((whole) => renderLabelsAndTaints(planCluster(whole).groups)),
       // These flags and documents are not secret, because the cluster shows them anyway. A flag
       // contains a digest of the encryption key, but not the key.
       CONFIGURATION: pulumi.unsecret(configured.apply(renderClusterConfiguration)),

@@ -54,11 +54,12 @@ export class Rollout {
    * Returns the order of a run. In a preview, all inputs are known at once, because the preview
    * must show all changes.
    *
+   * @param whole specification with all worker pools
    * @param before returns the versions of the cluster before the run
    * @param containerdChecksum checksum of containerd's settings in this run
    */
   static forRun(
-    spec: ClusterSpec,
+    whole: Promise<ClusterSpec>,
     cloud: pulumi.Output<CloudFacts>,
     before: () => Promise<VersionBeforeUpgrade>,
     containerdChecksum: string,
@@ -66,12 +67,12 @@ export class Rollout {
     if (pulumi.runtime.isDryRun()) return new Rollout(undefined);
     const found = cloud.apply(({ servers }) => (servers ? JSON.stringify(servers) : ""));
     const asked = before();
-    const existing = Promise.all([awaitOutput(found), asked]).then(([text, version]) =>
+    const existing = Promise.all([whole, awaitOutput(found), asked]).then(([spec, text, version]) =>
       requirePossibleChanges(spec, parseGenerations(text), version),
     );
     return new Rollout(
       existing,
-      asked.then(({ reached }) => isUpgrade(spec, reached)),
+      Promise.all([whole, asked]).then(([spec, { reached }]) => isUpgrade(spec, reached)),
       asked.then(({ containerd }) => containerd !== undefined && containerd !== containerdChecksum),
     );
   }

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { replacePrivateFile } from "../../base/atomic-files.js";
-import type { PinnedManifest } from "../../base/versions/pod-network-manifests.js";
 import { findProxy, type ProxyVariables } from "../../openstack/http/proxy-settings.js";
 
 export type PinnedFileResult = { readonly text: string } | { readonly problem: string };
@@ -23,23 +22,28 @@ export interface PinnedFileDirectories {
   readonly proxies?: ProxyVariables;
 }
 
+/** File at a URL or path. */
+export interface FileSource {
+  readonly source: string;
+  /** SHA-256 of the file. A file at a URL must have one. @default the file is not compared */
+  readonly sha256?: string | undefined;
+}
+
 /**
  * Returns the text of the file at a URL or path. Returns a problem if the file's digest differs
  * from the expected digest. Caches downloads. Runs synchronously, because a constructor of a
  * component needs the text: the text determines which resources the constructor creates.
  */
 export function readPinnedFile(
-  { source, sha256 }: PinnedManifest,
+  { source, sha256 }: FileSource,
   { directory = "", cache, proxies = {} }: PinnedFileDirectories = {},
 ): PinnedFileResult {
   const isAddress = /^https?:\/\//.test(source);
-  const kept = cache === undefined ? undefined : join(cache, sha256);
+  const kept = cache === undefined || sha256 === undefined ? undefined : join(cache, sha256);
   try {
     if (!isAddress) return checked(readFileSync(resolve(directory, source)), source, sha256);
-    if (kept !== undefined && existsSync(kept)) {
-      const before = checked(readFileSync(kept), source, sha256);
-      if ("text" in before) return before;
-    }
+    const before = kept === undefined ? undefined : readKept(kept, source, sha256);
+    if (before) return before;
     const found = checked(fetched(source, proxies), source, sha256);
     if (kept !== undefined && "text" in found) replacePrivateFile(kept, found.text);
     return found;
@@ -48,11 +52,22 @@ export function readPinnedFile(
   }
 }
 
+/** Returns the downloaded file in the cache. Returns undefined without it, or if it is damaged. */
+function readKept(
+  kept: string,
+  source: string,
+  sha256: string | undefined,
+): PinnedFileResult | undefined {
+  if (!existsSync(kept)) return undefined;
+  const before = checked(readFileSync(kept), source, sha256);
+  return "text" in before ? before : undefined;
+}
+
 const remedy = "write an address or a path that this machine can read";
 
-function checked(content: Buffer, source: string, sha256: string): PinnedFileResult {
+function checked(content: Buffer, source: string, sha256: string | undefined): PinnedFileResult {
   const found = digestOf(content);
-  return found === sha256
+  return sha256 === undefined || found === sha256
     ? { text: content.toString("utf8") }
     : {
         problem: `${source} has the SHA-256 ${found}, not ${sha256}; check the changes, then write the new digest`,

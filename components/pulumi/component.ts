@@ -19,7 +19,10 @@ export abstract class Component extends pulumi.ComponentResource {
     this.#name = name;
   }
 
-  /** Creates the child `<name>-<role>` with this component as its parent. */
+  /**
+   * Creates the child `<name>-<role>` with this component as its parent, unless the options name
+   * another parent.
+   */
   protected make<Made extends pulumi.Resource, Args, Options extends pulumi.ResourceOptions>(
     constructor: Constructor<Made, Args, Options>,
     role: string,
@@ -27,7 +30,7 @@ export abstract class Component extends pulumi.ComponentResource {
     ...[opts]: [Options?]
   ): Made {
     const mine: pulumi.ResourceOptions = {
-      parent: this,
+      parent: opts?.parent ?? this,
       // order: all children wait for the child of `makeFirst`.
       ...(this.#first && { dependsOn: [this.#first] }),
     };

@@ -86,3 +86,23 @@ export async function readOwnResources(): Promise<unknown> {
   const stackName = [pulumi.getOrganization(), pulumi.getProject(), pulumi.getStack()].join("/");
   return pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", { stackName });
 }
+
+/**
+ * Returns inputs of a resource in which every secret is an output.
+ *
+ * Reason: the SDK gives a transform each secret as an object with a mark. A user would take its
+ * fields for the value.
+ *
+ * Public way: none.
+ */
+export function wrapSecrets(
+  props: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { isRpcSecret, unwrapRpcSecret } = pulumi.runtime;
+  return Object.fromEntries(
+    Object.entries(props).map(([key, value]) => [
+      key,
+      isRpcSecret(value) ? pulumi.secret(unwrapRpcSecret(value)) : value,
+    ]),
+  );
+}

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { wrapSecrets } from "./pulumi-internals.js";
 
 /** Types of the resources that a user can transform, as Pulumi's type tokens. */
 export const transformableTypes = {
@@ -44,16 +45,31 @@ export const transformableTypes = {
 } as const;
 export type ChildKind = keyof typeof transformableTypes;
 
-/** Function that changes the inputs and options of one resource before the provider gets them. */
-export type Transform = (child: {
+/** Resource before the engine gets it. */
+export interface TransformedChild {
   readonly name: string;
+  /**
+   * Inputs of the resource. Values are resolved; a secret value is an output, and so is a value
+   * that a preview does not know.
+   */
   readonly props: Readonly<Record<string, unknown>>;
   readonly opts: pulumi.ResourceOptions;
-}) => { readonly props: Record<string, unknown>; readonly opts?: pulumi.ResourceOptions };
+}
+
+/** Inputs and options that the resource gets. */
+export interface TransformResult {
+  readonly props: Record<string, unknown>;
+  /** @default the options of the resource */
+  readonly opts?: pulumi.ResourceOptions;
+}
+
+/** Function that changes the inputs and options of one resource before the provider gets them. */
+export type Transform = (child: TransformedChild) => TransformResult | Promise<TransformResult>;
 
 /**
  * Functions that change a cluster's resources, one for each type of resource. Use them for settings
- * without an argument: an additional tag, a scheduler hint, a volume.
+ * without an argument: an additional tag, a scheduler hint, a volume. The engine calls them through
+ * Pulumi's own `transforms`.
  *
  * Do not change values that the cluster needs to work: names, groups, and the tags and metadata
  * that mark the cluster. Commands cannot be transformed, because the program reads the output of
@@ -68,21 +84,36 @@ export function addTransforms(
   opts: pulumi.ComponentResourceOptions | undefined,
   transforms: Transforms = {},
 ): pulumi.ComponentResourceOptions {
-  const byType = new Map<string, Transform | undefined>(
-    (Object.keys(transformableTypes) as ChildKind[]).map((kind) => [
-      transformableTypes[kind],
-      transforms[kind],
-    ]),
+  const byType = new Map<string, Transform>(
+    (Object.keys(transformableTypes) as ChildKind[]).flatMap((kind) => {
+      const chosen = transforms[kind];
+      return chosen ? [[transformableTypes[kind], chosen]] : [];
+    }),
   );
-  const transformation: pulumi.ResourceTransformation = ({ type, name, props, opts: given }) => {
-    const transform = byType.get(type);
-    if (!transform) return undefined;
-    const { props: changed, opts: wanted = given } = transform({
-      name,
-      props: props,
-      opts: given,
-    });
-    return { props: changed, opts: wanted };
+  // The engine would otherwise call the program once for each resource of the cluster.
+  if (byType.size === 0) return opts ?? {};
+  const transform: pulumi.ResourceTransform = async ({ type, name, props, opts: given }) => {
+    const chosen = byType.get(type);
+    if (!chosen) return undefined;
+    const shown = withoutUnset(given);
+    const inputs = wrapSecrets(props);
+    const { props: changed, opts: wanted } = await chosen({ name, props: inputs, opts: shown });
+    // Without `opts`, the engine keeps the options, also those that the SDK cannot send back.
+    return (
+      wanted === undefined || wanted === shown
+        ? { props: changed }
+        : { props: changed, opts: wanted }
+    ) as pulumi.ResourceTransformResult;
   };
-  return pulumi.mergeOptions(opts, { transformations: [transformation] });
+  return pulumi.mergeOptions(opts, { transforms: [transform] });
+}
+
+/**
+ * Returns the options without `deleteBeforeReplace: false`, which the SDK shows for every resource.
+ * Sent back, `false` would overrule plugins that delete an object before they create another one
+ * with the same name.
+ */
+function withoutUnset(given: pulumi.ResourceOptions): pulumi.ResourceOptions {
+  const { deleteBeforeReplace, ...others } = given as pulumi.CustomResourceOptions;
+  return deleteBeforeReplace === true ? given : others;
 }

@@ -31,6 +31,7 @@ export const configurationSections: readonly ConfigurationSection[] = [
   { file: "network", title: "Network", keys: ["externalNetwork", "network"] },
   { file: "api-endpoint", title: "API endpoint", keys: ["endpoint", "apiName"] },
   { file: "kubernetes", title: "Kubernetes", keys: ["kubernetes"] },
+  { file: "addons", title: "Add-ons of the user", keys: ["addons"] },
   { file: "pod-network", title: "Pod network", keys: ["podNetwork"] },
   {
     file: "load-balancing",
@@ -65,7 +66,8 @@ export const coreKeys: readonly string[] = [
   ...["kubernetes.registry.prefix", "podNetwork.kind", "loadBalancer.provider"],
   ...["loadBalancer.network.range", "ingress.kind", "credential.id", "credential.secret"],
   ...["storageClasses[].name", "storageClasses[].type", "storageClasses[].default"],
-  ...["blockStorage.snapshots"],
+  ...["blockStorage.snapshots", "addons[].name", "addons[].manifest", "addons[].yaml"],
+  ...["addons[].after", "addons[].sha256"],
 ];
 
 const meanings = {

@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import { setTimeout } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
+import { WorkerPool } from "../../../components/worker-pool.js";
 import { parseClusterSpec, type ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { Rollout } from "../../../components/lifecycle/rollout.js";
 import { localContextOf } from "../../../components/lookup/local-context.js";
@@ -26,6 +27,8 @@ interface BuildOptions extends GraphOptions {
   readonly project?: string;
   /** If true, the program has no client for the cloud. */
   readonly alone?: boolean;
+  /** Pools that the program adds to the cluster. */
+  readonly added?: NonNullable<ClusterArgs["workers"]>;
   /** Arguments other than the pools. */
   readonly over?: Partial<ClusterArgs>;
   /** Outputs of the cluster in the state. */
@@ -66,8 +69,9 @@ describe("Rollout", () => {
    */
   const build = async (
     workers: ClusterArgs["workers"],
-    { project = fakeProject, alone = false, over = {}, recorded, ...more }: BuildOptions = {},
+    { project = fakeProject, alone = false, over = {}, ...others }: BuildOptions = {},
   ): Promise<readonly Row[]> => {
+    const { recorded, added = {}, ...more } = others;
     const operator = alone ? undefined : localContextOf(cloud.environment());
     const note =
       (type: string) =>
@@ -77,7 +81,13 @@ describe("Rollout", () => {
       };
     const { [authScope]: scope, ...lookups } = cloudAnswers.lookups ?? {};
     return graph(
-      () => new Cluster("dev", { ...smallest, workers, samples: true, ...over, operator }),
+      () => {
+        const args = { ...smallest, workers, samples: true, ...over, operator };
+        const cluster = new Cluster("dev", args);
+        for (const [name, pool] of Object.entries(added))
+          new WorkerPool(name, { ...pool, cluster });
+        return cluster;
+      },
       {
         ...cloudAnswers,
         ...more,
@@ -146,6 +156,21 @@ describe("Rollout", () => {
     const pool = { flavor: "medium", count: 1 };
     await build({ a: { ...pool, generation: 1 }, b: { ...pool, generation: 2 } });
     assert.ok(precedes("a-0-join", "b-0-server"));
+  });
+
+  it("replaces the machines of a pool that the program adds in the same order", async () => {
+    exists(...["dev-a-0", "dev-b-0", "dev-b-1"].map((name) => ({ name, generation: "0" })));
+    const pool = { flavor: "medium", count: 1, generation: 1 };
+    await build({ a: pool }, { added: { b: { ...pool, count: 2 } } });
+    assert.ok(precedes("a-0-join", "b-0-server"));
+    assert.ok(precedes("b-0-join", "b-1-server"));
+  });
+
+  it("creates a missing machine of an added pool before the replacement of others", async () => {
+    exists({ name: "dev-a-0", generation: "0" });
+    const pool = { flavor: "medium", count: 1 };
+    await build({ a: { ...pool, generation: 1 } }, { added: { b: pool } });
+    assert.ok(precedes("b-0-join", "a-0-server"));
   });
 
   it("creates new machines in parallel", async () => {

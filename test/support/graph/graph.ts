@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import * as pulumi from "@pulumi/pulumi";
 import { getMonitor } from "@pulumi/pulumi/runtime/settings.js";
+import { EngineTransforms, type Message } from "./engine-transforms.js";
 import { replace } from "../replace-property.js";
 
 /** Resource registration in the form in which the engine receives it. */
@@ -196,6 +197,11 @@ const debuggable = createRequire(__filename)("@pulumi/pulumi/runtime/debuggable.
   debuggablePromise: unknown;
 };
 
+/** State of the SDK, with the features of the engine. Pulumi does not declare its type. */
+const runtimeState = createRequire(__filename)("@pulumi/pulumi/runtime/state.js") as {
+  getStore(): { supportsTransforms: boolean };
+};
+
 /**
  * Runs `work` without recording stack traces. Pulumi records a trace for every promise and
  * resource, which takes a third of the time. Errors of the program also have no stack. To debug an
@@ -249,14 +255,26 @@ export async function graph(
   const rows: Row[] = [];
   const monitor = getMonitor() as unknown as Monitor;
   const register = monitor.registerResource.bind(monitor);
-  monitor.registerResource = (request, answer) =>
-    register(request, (error, response) => {
+  // Pulumi's mocks refuse transforms, which the engine supports.
+  runtimeState.getStore().supportsTransforms = true;
+  const transforms = new EngineTransforms();
+  monitor.registerResource = async (request, answer) => {
+    const message = request as unknown as Message;
+    try {
+      await transforms.change(message);
+    } catch (error) {
+      answer(error as Error, undefined);
+      return;
+    }
+    await register(request, (error, response) => {
       if (response) {
+        transforms.record(response.getUrn(), message);
         const given = inputs.get(`${request.getType()} ${request.getName()}`) ?? {};
         rows.push(rowOf(request, response.getUrn(), given));
       }
       answer(error, response);
     });
+  };
   monitor.registerResourceHook = (_request, answer) => {
     answer(null, {});
   };

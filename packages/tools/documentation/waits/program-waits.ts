@@ -125,7 +125,7 @@ export const programWaits: readonly ProgramWait[] = [
       end: "`up` fails and names the object",
     }),
   ),
-  ...["samples.ts", "ingress-controller.ts"].map((file) => ({
+  ...["samples.ts", "ingress-controller.ts", "user-addon.ts"].map((file) => ({
     waitsFor: "the load balancer of a Service",
     file: `components/addons/${file}`,
     code: ["customTimeouts: loadBalancerServiceTimeouts"],
@@ -335,6 +335,11 @@ export const noWaits: readonly {
     file: "base/run-command.ts",
     code: "AbortSignal.timeout(timeout)",
     reason: "the callers set the limit",
+  },
+  {
+    file: "components/worker-pools.ts",
+    code: "setTimeout(close, 0)",
+    reason: "ends in the next turn of the event loop",
   },
   {
     file: "components/pulumi/slow-machine-timeouts.ts",
