@@ -9,7 +9,7 @@ import { readPlainInputs } from "./plain-inputs.js";
 import { prepareArguments } from "./prepare-arguments.js";
 
 /** Provider that creates a `Cluster` for a program in another language than TypeScript. */
-class ClusterProvider implements pulumi.provider.Provider {
+export class ClusterProvider implements pulumi.provider.Provider {
   constructor(
     readonly version: string,
     private readonly env: NodeJS.ProcessEnv,
