@@ -23,7 +23,10 @@ const nodeSchema = z
 const separateMachines = Object.fromEntries(
   listSeparateRoles().map((role) => [
     role,
-    z.array(nodeSchema).meta({ description: `The ${roleTable[role].title} machines.` }).optional(),
+    z
+      .array(nodeSchema)
+      .meta({ description: `The ${roleTable[role].title} machines.` })
+      .optional(),
   ]),
 ) as Record<SeparateRole, z.ZodOptional<z.ZodArray<typeof nodeSchema>>>;
 

@@ -13,6 +13,10 @@ import {
 export interface PackageSchema {
   readonly name: string;
   readonly version: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly license: string;
+  readonly language: Readonly<Record<string, { readonly respectSchemaVersion: true }>>;
   readonly types: Readonly<Record<string, ObjectTypeSpec | EnumTypeSpec>>;
   readonly resources: Readonly<Record<string, ComponentSpec>>;
 }
@@ -31,7 +35,7 @@ const [packageName = ""] = clusterType.split(":");
 /** Languages whose generated code has the version of this package. */
 const languages = ["nodejs", "python", "go", "csharp", "java"];
 
-/** Returns the token of a type. Output types have the end of their names in common. */
+/** Returns the token of a type in this package. */
 const tokenOf = (name: string): string => `${packageName}:index:${name}`;
 
 /**
@@ -57,9 +61,13 @@ export function getPackageSchema(version: string): PackageSchema {
   return {
     name: packageName,
     version,
-    ...{ displayName: "stackadm", description: component.description, license: "Apache-2.0" },
-    language: Object.fromEntries(languages.map((one) => [one, { respectSchemaVersion: true }])),
+    displayName: packageName,
+    description: component.description,
+    license: "Apache-2.0",
+    language: Object.fromEntries(
+      languages.map((one) => [one, { respectSchemaVersion: true } as const]),
+    ),
     resources: { [clusterType]: component },
     types: { ...inputTypes.types, ...outputTypes.types },
-  } as PackageSchema;
+  };
 }

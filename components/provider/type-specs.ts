@@ -46,7 +46,7 @@ const isIdentifier = (name: string): boolean => /^[A-Za-z]\w*$/.test(name);
 /** Returns the text as a part of a type's name: `load-balancer` gives `LoadBalancer`. */
 const capitalise = (text: string): string =>
   text
-    .split(/[^A-Za-z0-9]+/)
+    .split(/\W+/)
     .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
     .join("");
 
@@ -108,7 +108,7 @@ export class TypeSpecs {
   private shape(schema: Schema, name: string): TypeSpec {
     const { oneOf, anyOf, properties, items, additionalProperties } = schema;
     if (oneOf) return this.union(oneOf, name);
-    if (anyOf) return { oneOf: anyOf.map((one) => this.type(one, name)) };
+    if (anyOf) return this.alternatives(anyOf, name);
     if (properties) return this.object(schema, properties, schema.typeName ?? name);
     if (items) return { type: "array", items: this.type(items, singular(name)) };
     if (typeof additionalProperties === "object")
@@ -140,6 +140,12 @@ export class TypeSpecs {
     });
   }
 
+  /** Returns the type of alternatives. If one of them is any value, the others say nothing. */
+  private alternatives(members: readonly Schema[], name: string): TypeSpec {
+    const oneOf = members.map((one) => this.type(one, name));
+    return oneOf.some(({ $ref }) => $ref === any.$ref) ? any : { oneOf };
+  }
+
   /** Returns the type of a union whose members have different values of `kind` or `type`. */
   private union(members: readonly Schema[], name: string): TypeSpec {
     const objects = members.filter(({ properties }) => properties !== undefined);
@@ -149,7 +155,7 @@ export class TypeSpecs {
     const mapping: Record<string, string> = {};
     const oneOf = members.map((member) => {
       const word = member.properties?.[propertyName]?.const;
-      if (typeof word !== "string") return this.type({ ...member, enum: undefined } as Schema, name);
+      if (typeof word !== "string") return this.type({ ...member, enum: undefined }, name);
       const spec = this.type(member, `${name}${capitalise(word)}`);
       if (spec.$ref !== undefined) mapping[word] = spec.$ref;
       return spec;

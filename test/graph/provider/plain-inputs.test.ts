@@ -44,13 +44,10 @@ describe("inputs of a program in another language", () => {
       allowedCidrs: ["203.0.113.0/24", pulumi.secret("198.51.100.0/24")],
       workers: { general: { flavor: unknown(), count: 2 } },
     });
-    assert.deepEqual(
-      problems.map(({ path, message }) => [path, message.split(",")[0]]).sort(),
-      [
-        ["allowedCidrs[1]", "is a secret"],
-        ["image", "is not known before the update"],
-        ["workers.general.flavor", "is not known before the update"],
-      ],
-    );
+    assert.deepEqual(problems.map(({ path, message }) => [path, message.split(",")[0]]).sort(), [
+      ["allowedCidrs[1]", "is a secret"],
+      ["image", "is not known before the update"],
+      ["workers.general.flavor", "is not known before the update"],
+    ]);
   });
 });

@@ -63,7 +63,10 @@ export async function compileGoProgram(text: string, directory: string): Promise
   cpSync(folder("programs", "run.go"), join(source, "run.go"));
   writeFileSync(join(source, "main.go"), text.replace("pulumi.Run(", "runInline("));
   const env = {
-    ...{ ...process.env, ...goBuildGcVariables, CGO_ENABLED: "0", GOWORK: "off" },
+    ...process.env,
+    ...goBuildGcVariables,
+    CGO_ENABLED: "0",
+    GOWORK: "off",
     GOFLAGS: "-mod=mod -modcacherw",
     GOMODCACHE: cache("go-modules"),
   };
