@@ -19,7 +19,7 @@ import {
   preparePythonProgram,
   type LanguageProgram,
 } from "../support/languages/language-programs.js";
-import { succeeded, type Project } from "../support/project.js";
+import { succeeded, type Project, type Run } from "../support/project.js";
 import { holding } from "../support/recorded.js";
 
 const root = getPackageRoot();
@@ -69,6 +69,8 @@ describe("a cluster in programs of other languages, on the real engine", functio
     const state = await recordedState(cluster, { scripts: true, answers: living.answers });
     ({ project } = await holding(state, living.cloud));
     project.environment["OS_AUTH_URL"] = `${living.cloud.authUrl}/v3`;
+    const path = [await makeYamlHost(), project.environment["PATH"]];
+    project.environment["PATH"] = path.join(delimiter);
     succeeded(await project.run("config", "set", "engine:sshPublicKey", publicKey));
     await generateSdks(JSON.stringify(getPackageSchema("0.1.0")), directory);
   });
@@ -109,11 +111,31 @@ describe("a cluster in programs of other languages, on the real engine", functio
   };
 
   it("is unchanged with the YAML program of the page", async () => {
-    project.environment["PATH"] = [await makeYamlHost(), project.environment["PATH"]].join(
-      delimiter,
-    );
     configure(yamlProgram as never);
     await assertUnchanged(async () => succeeded(await project.up()));
+  });
+
+  /** Returns the preview of the YAML program with other arguments. */
+  const previewWith = (changes: Readonly<Record<string, unknown>>): Promise<Run> => {
+    const { dev } = yamlProgram.resources;
+    const properties = { ...dev.properties, ...changes };
+    configure({ ...yamlProgram, outputs: {}, resources: { dev: { ...dev, properties } } });
+    return project.preview();
+  };
+
+  it("keeps a secret argument secret in the preview of its change", async () => {
+    const password = { "fn::secret": "canary-password" };
+    const preview = await previewWith({ credential: { username: "robot", password } });
+    const output = succeeded(preview);
+    assert.match(output, /to (update|replace|delete)/);
+    assert.ok(!`${output}${project.events()}`.includes("canary-password"));
+  });
+
+  it("refuses a secret in an argument that is stored in plain text, and names it", async () => {
+    const { code, output } = await previewWith({ image: { "fn::secret": "canary-image" } });
+    assert.notEqual(code, 0);
+    assert.match(output, /image.* is a secret, but this value is stored in plain text/);
+    assert.deepEqual(output.split("\n").filter((line) => line.includes("canary-image")), []);
   });
 
   it("is unchanged with the Go program of the page", async () => {
