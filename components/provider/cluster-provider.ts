@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../cluster.js";
 import { jsonSchema } from "../config/json-schema.js";
 import { clusterType } from "../pulumi/cluster-type.js";
-import type { ArgumentProblem } from "../pulumi/errors.js";
+import { createConfigError, type ArgumentProblem, type ProgramError } from "../pulumi/errors.js";
 import { clusterOutputsSchema, type ClusterOutputName } from "./output-schema.js";
 import { getPackageSchema } from "./package-schema.js";
 import { readPlainInputs } from "./plain-inputs.js";
@@ -45,18 +45,16 @@ const findOpenstackProvider = (
 ): pulumi.ProviderResource | undefined =>
   Array.isArray(providers) ? undefined : providers?.["openstack"];
 
-/** Returns the error for invalid arguments. The engine prints each problem with its path. */
-const createInputError = (
-  name: string,
-  problems: readonly ArgumentProblem[],
-): pulumi.InputPropertiesError =>
-  new pulumi.InputPropertiesError({
-    message: `The arguments of the cluster ${name} are not valid`,
-    errors: problems.map(({ path, message }) => ({
-      propertyPath: path.replace(/^cluster\./, ""),
-      reason: message,
-    })),
-  });
+/**
+ * Returns the error for invalid arguments. The error lists all problems. It is no
+ * `InputPropertiesError`, because the engine prints the value of each property of such an error,
+ * also if the value is a secret.
+ */
+const createInputError = (name: string, problems: readonly ArgumentProblem[]): ProgramError =>
+  createConfigError(
+    `The cluster ${name}`,
+    problems.map(({ path, message }) => ({ path: path.replace(/^cluster\./, ""), message })),
+  );
 
 /**
  * Serves the provider to the engine until the engine ends this process.

@@ -135,7 +135,10 @@ describe("a cluster in programs of other languages, on the real engine", functio
     const { code, output } = await previewWith({ image: { "fn::secret": "canary-image" } });
     assert.notEqual(code, 0);
     assert.match(output, /image.* is a secret, but this value is stored in plain text/);
-    assert.deepEqual(output.split("\n").filter((line) => line.includes("canary-image")), []);
+    assert.deepEqual(
+      output.split("\n").filter((line) => line.includes("canary-image")),
+      [],
+    );
   });
 
   it("is unchanged with the Go program of the page", async () => {
