@@ -94,6 +94,10 @@ const insideMayImport = {
       ...["pulumi", "kubernetes-objects", "lookup", "pod-network", "config", "plan", "identity"],
       ...["network", "kubeadm"],
     ],
+    provider: [
+      ...["pulumi", "lookup", "schema", "config", "lifecycle", "identity"],
+      ...["cluster.js", "cloud-requirements.js"],
+    ],
   },
   automation: {
     pulumi: [],
@@ -200,6 +204,7 @@ const pureFiles = [
   "components/**/user-data.ts",
   "components/**/kubeconfig.ts",
   "components/**/cloud-conf.ts",
+  "components/provider/{package-schema,type-specs}.ts",
   "components/**/derived-ssh-keys.ts",
   "components/**/manifests/**/*.ts",
   "components/kubernetes-objects/{rbac,pod-settings}.ts",

@@ -83,11 +83,14 @@ export const secretField = (
   missing: string,
   isText: (value: string) => boolean = (value) => value !== "",
 ): z.ZodCustom<StringInput, StringInput> =>
-  z.custom<StringInput>(
-    (value) =>
-      (typeof value === "string" && isText(value)) || (typeof value === "object" && value !== null),
-    { error: missing },
-  );
+  z
+    .custom<StringInput>(
+      (value) =>
+        (typeof value === "string" && isText(value)) ||
+        (typeof value === "object" && value !== null),
+      { error: missing },
+    )
+    .meta({ accepts: "secret" });
 
 /** Schema of one or several certificates in PEM. */
 export const pemField: z.ZodType<string, string> = textField(

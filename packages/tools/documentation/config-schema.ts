@@ -1,26 +1,5 @@
-import { z } from "zod";
-import { clusterFieldsSchema } from "../../../components/config/cluster-spec.js";
+import { jsonSchema, type Schema } from "../../../components/config/json-schema.js";
 import { changeEffects, type ChangeEffect } from "../../../components/schema/fields.js";
-
-/** JSON schema, with the keywords that are read here. */
-export interface Schema {
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly change?: string;
-  readonly otherwise?: string;
-  /** Meaning of the keys of a map of objects, such as `pool`. */
-  readonly entries?: string;
-  readonly default?: unknown;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: Schema | boolean;
-  readonly items?: Schema;
-  readonly enum?: readonly string[];
-  readonly const?: unknown;
-  /** Members of a union, distinguished by `kind`. */
-  readonly oneOf?: readonly Schema[];
-  readonly anyOf?: readonly Schema[];
-}
 
 /** Key of the configuration that has a value, not further keys. */
 export interface Leaf {
@@ -109,21 +88,6 @@ function leavesOfUnion(union: Schema, members: readonly Schema[], path: string):
     ...[...new Map(others)].flatMap(([key, value]) => leaves(value, `${path}.${key}`, false)),
   ];
 }
-
-/** Returns the JSON schema for editors. */
-export const jsonSchema = (): Schema =>
-  z.toJSONSchema(clusterFieldsSchema, {
-    io: "input",
-    unrepresentable: "any",
-    override: ({ jsonSchema: made }) => {
-      // JSON has no infinity.
-      if (made.maxLength === Infinity) delete made.maxLength;
-      if (made["word"] !== true) return;
-      delete made["word"];
-      const kinds = (made.oneOf as Schema[]).map(({ properties }) => properties?.["kind"]?.const);
-      made.oneOf?.push({ type: "string", enum: kinds as string[] });
-    },
-  }) as Schema;
 
 /** Arguments that the program fills, so that no stack file needs them. */
 const filledArguments = ["name", "ssh"];

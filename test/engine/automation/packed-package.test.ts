@@ -8,14 +8,18 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { getPackageRoot } from "../../../base/paths.js";
 import { run } from "../../../base/run-command.js";
+import { toYaml } from "../../../base/yaml.js";
+import { getPackageSchema } from "../../../components/provider/package-schema.js";
 import { removeComments } from "../../../components/remote-scripts/script-texts.js";
 import { renderSentScript } from "../../support/graph/sent.js";
+import { makeYamlHost } from "../support/languages/language-programs.js";
 import { toolDirectory } from "../support/tools.js";
 
 const root = getPackageRoot();
@@ -119,7 +123,27 @@ describe("the packed and installed package", function () {
     await run("npm", ["install", ...words, tarball, ...others], options);
   }
 
+  const state = join(directory, "state");
+  const home = process.env["STACKADM_PULUMI_HOME"] ?? join(directory, "home");
+
+  /** Runs the real CLI, without plugins from the network. */
+  const runPulumi = (cwd: string, args: readonly string[], more: NodeJS.ProcessEnv = {}) => {
+    const env = {
+      ...options.env,
+      PATH: `${toolDirectory()}${delimiter}${process.env["PATH"] ?? ""}`,
+      PULUMI_HOME: home,
+      PULUMI_BACKEND_URL: `file://${state}`,
+      PULUMI_CONFIG_PASSPHRASE: "packed",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+      SSH_AUTH_SOCK: "",
+      ...more,
+    };
+    return run("pulumi", [...args, "--non-interactive"], { cwd, env, accept: [0, 1, 255] });
+  };
+
   before(async () => {
+    mkdirSync(state);
     await run("npm", ["run", "build"], { cwd: root });
     await run("npm", ["pack", "--ignore-scripts", "--pack-destination", directory], { cwd: root });
     await install(join(directory, `stackadm-${manifest.version}.tgz`));
@@ -150,11 +174,13 @@ describe("the packed and installed package", function () {
       "LICENSE",
       "Pulumi.dev.yaml",
       "Pulumi.yaml",
+      "PulumiPlugin.yaml",
       "README.md",
       "automation",
       "dist",
       "docs",
       "package.json",
+      "plugin.cjs",
       "program.cjs",
     ]);
   });
@@ -173,20 +199,7 @@ describe("the packed and installed package", function () {
 
   it("contains a compiled program that Pulumi starts without a TypeScript loader", async () => {
     assert.ok(!existsSync(join(directory, "node_modules", "tsx")));
-    const state = join(directory, "state");
-    mkdirSync(state);
-    const env = {
-      ...options.env,
-      PATH: `${toolDirectory()}${delimiter}${process.env["PATH"] ?? ""}`,
-      PULUMI_HOME: process.env["STACKADM_PULUMI_HOME"] ?? join(directory, "home"),
-      PULUMI_BACKEND_URL: `file://${state}`,
-      PULUMI_CONFIG_PASSPHRASE: "packed",
-      PULUMI_SKIP_UPDATE_CHECK: "true",
-      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-      SSH_AUTH_SOCK: "",
-    };
-    const pulumi = (...args: string[]) =>
-      run("pulumi", [...args, "--non-interactive"], { cwd: installed, env, accept: [0, 1, 255] });
+    const pulumi = (...args: string[]) => runPulumi(installed, args);
     assert.equal((await pulumi("stack", "init", "empty")).code, 0);
     // The program reports all keys that are missing.
     appendFileSync(join(installed, "Pulumi.empty.yaml"), "config:\n  stackadm:cluster: {}\n");
@@ -195,6 +208,56 @@ describe("the packed and installed package", function () {
       stdout,
       /error: \[INVALID_CONFIG\] Pulumi\.empty\.yaml is not valid:\n[^]*cluster\.image: is missing/,
     );
+  });
+
+  it("refuses wrong arguments of a YAML program, with a path for each", async () => {
+    const shop = join(directory, "shop");
+    mkdirSync(shop);
+    const program = {
+      name: "shop",
+      runtime: "yaml",
+      packages: { stackadm: "../node_modules/stackadm" },
+      resources: {
+        dev: {
+          type: "stackadm:Cluster",
+          properties: {
+            image: "debian-12",
+            externalNetwork: "public",
+            allowedCidrs: ["203.0.113.7/24"],
+            controlPlane: { flavor: "medium", count: 2 },
+            ssh: { publicKey: "ssh-ed25519 AAAALOGIN" },
+          },
+        },
+      },
+    };
+    writeFileSync(join(shop, "Pulumi.yaml"), toYaml(program));
+    const path = [await makeYamlHost(), toolDirectory(), process.env["PATH"]].join(delimiter);
+    const pulumi = (...args: string[]) => runPulumi(shop, args, { PATH: path });
+    assert.equal((await pulumi("stack", "init", "dev")).code, 0);
+    const { code, stdout } = await pulumi("preview");
+    assert.notEqual(code, 0);
+    assert.match(stdout, /allowedCidrs\.0.*203\.0\.113\.7\/24/);
+    assert.match(stdout, /controlPlane\.count.*2 control planes have no good majority/);
+    assert.doesNotMatch(stdout, /^ +at /m);
+  });
+
+  it("prints the schema of its component through `pulumi package get-schema`", async () => {
+    // The engine installs the plugins that the package needs before it starts the package.
+    for (const name of ["openstack", "command", "kubernetes"]) {
+      const file = join(directory, "node_modules", "@pulumi", name, "package.json");
+      const { version } = JSON.parse(readFileSync(file, "utf8")) as Manifest;
+      const folder = join(home, "plugins", `resource-${name}-v${version.replace(/^v/, "")}`);
+      mkdirSync(folder, { recursive: true });
+      const plugin = `pulumi-resource-${name}`;
+      symlinkSync(join(toolDirectory(), plugin), join(folder, plugin));
+    }
+    const args = ["package", "get-schema", installed];
+    const { code, stdout } = await runPulumi(directory, args, { NPM_CONFIG_OMIT: "dev" });
+    assert.equal(code, 0);
+    const printed = JSON.parse(stdout) as ReturnType<typeof getPackageSchema>;
+    const { resources, types } = getPackageSchema(manifest.version);
+    assert.deepEqual(printed.resources, JSON.parse(JSON.stringify(resources)));
+    assert.deepEqual(Object.keys(printed.types).sort(), Object.keys(types).sort());
   });
 
   it("contains the documents that its messages mention", () => {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { changeEffects } from "../../../components/schema/fields.js";
 import { parseClusterSpec } from "../../../components/config/cluster-spec.js";
-import { jsonSchema, leaves } from "../../../packages/tools/documentation/config-schema.js";
+import { jsonSchema } from "../../../components/config/json-schema.js";
+import { leaves } from "../../../packages/tools/documentation/config-schema.js";
 import {
   configurationPages,
   configurationSections,

@@ -6,7 +6,8 @@ import {
   renderFrozenValues,
   collectFrozenValues,
 } from "../../../../components/config/immutable-fields.js";
-import { jsonSchema, leaves } from "../../../../packages/tools/documentation/config-schema.js";
+import { jsonSchema } from "../../../../components/config/json-schema.js";
+import { leaves } from "../../../../packages/tools/documentation/config-schema.js";
 import { smallest, specOf } from "../../../support/config/spec.js";
 
 /** Compares with a cluster of defaults in both directions; returns the messages by path. */

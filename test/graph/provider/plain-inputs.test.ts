@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import * as pulumi from "@pulumi/pulumi";
+import { jsonSchema } from "../../../components/config/json-schema.js";
+import { readPlainInputs } from "../../../components/provider/plain-inputs.js";
+
+const unknown = () =>
+  pulumi.output(
+    pulumi.runtime.deserializeProperty(pulumi.runtime.unknownValue, true) as pulumi.Input<string>,
+  );
+
+const read = (inputs: pulumi.Inputs) => readPlainInputs(inputs, jsonSchema());
+
+describe("inputs of a program in another language", () => {
+  it("are plain if they are known, at every depth", async () => {
+    const { args, problems } = await read({
+      image: pulumi.output("debian-12"),
+      allowedCidrs: [pulumi.output("203.0.113.0/24")],
+      workers: pulumi.output({ general: { flavor: pulumi.output("m1.large"), count: 2 } }),
+    });
+    assert.deepEqual(problems, []);
+    assert.deepEqual(args, {
+      image: "debian-12",
+      allowedCidrs: ["203.0.113.0/24"],
+      workers: { general: { flavor: "m1.large", count: 2 } },
+    });
+  });
+
+  it("stay outputs where the schema accepts secrets, also if they are unknown", async () => {
+    const [password, peer] = [pulumi.secret("canary"), unknown()];
+    const { args, problems } = await read({
+      credential: { username: "robot", password },
+      podNetwork: { kind: "kube-router", peers: [{ address: "10.0.0.9", password: peer }] },
+    });
+    assert.deepEqual(problems, []);
+    const { credential, podNetwork } = args as Record<string, Record<string, unknown>>;
+    assert.equal(credential?.["password"], password);
+    assert.ok(await pulumi.isSecret(password));
+    assert.equal((podNetwork?.["peers"] as { password: unknown }[])[0]?.password, peer);
+  });
+
+  it("are refused with their paths if they are unknown or secret, all at once", async () => {
+    const { problems } = await read({
+      image: unknown(),
+      allowedCidrs: ["203.0.113.0/24", pulumi.secret("198.51.100.0/24")],
+      workers: { general: { flavor: unknown(), count: 2 } },
+    });
+    assert.deepEqual(problems.map(({ path, message }) => [path, message.split(",")[0]]).sort(), [
+      ["allowedCidrs[1]", "is a secret"],
+      ["image", "is not known before the update"],
+      ["workers.general.flavor", "is not known before the update"],
+    ]);
+  });
+});
