@@ -4,7 +4,7 @@ import { EntryAddress, connectionsWithoutProxy } from "./access/ssh-route.js";
 import type { Bastion } from "./access/bastion.js";
 import { Addons, type AddonsArgs } from "./addons/addons.js";
 import { getAddonArguments, getCloudAccess } from "./addons/addon-arguments.js";
-import { validateClusterSpec } from "./config/validate-cluster-spec.js";
+import { checkArguments } from "./check-arguments.js";
 import type { ClusterArgs, ClusterSpec } from "./config/cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
@@ -38,6 +38,7 @@ import { isRoutedByCloud, getAddressPairRanges } from "./pod-network/pod-network
 import { requiredLookups } from "./cloud-requirements.js";
 import { countSshFloatingIps } from "./config/network/existing-floating-ip-checks.js";
 import { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
+import { CloudObjects } from "./lookup/cloud-objects.js";
 import { clusterType } from "./pulumi/cluster-type.js";
 import { Component } from "./pulumi/component.js";
 import { createArgumentError } from "./pulumi/errors.js";
@@ -130,13 +131,14 @@ export class Cluster extends Component {
     const working = pulumi.mergeOptions(createPluginVersionOptions(written.openstackPlugin), opts);
     super(Cluster.type, name, addTransforms(working, transforms));
     const spec = this.check(name, written, operator);
-    const cloud = pulumi.output(
-      found ?? lookUpCloud(requiredLookups(spec), { parent: this }, operator),
-    );
+    const wantedObjects = requiredLookups(spec);
+    const lookupOptions = { parent: this };
+    const cloud = pulumi.output(found ?? lookUpCloud(wantedObjects, lookupOptions, operator));
+    const objects = new CloudObjects(wantedObjects, cloud, lookupOptions);
     const frozen = this.makeFirst(
       FrozenValues,
       frozenValuesName,
-      getFrozenValues(spec, cloud, {
+      getFrozenValues(spec, objects, {
         operator,
         versionWritten: written.kubernetes?.version !== undefined,
       }),
@@ -145,7 +147,7 @@ export class Cluster extends Component {
     const { timeoutFactor } = spec;
     const failed = UnreachableServers.forRun(operator, found, { ...spec.ssh, timeoutFactor });
     const version = () => readVersionBeforeUpgrade(name);
-    const ground = this.ground(spec, { cloud, frozen, operator, failed, version });
+    const ground = this.ground(spec, { cloud, objects, frozen, operator, failed, version });
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
     const login =
       getSuppliedLogin(spec, cloud.scope) ??
@@ -183,16 +185,16 @@ export class Cluster extends Component {
   }
 
   private check(name: string, args: ClusterArgs, operator?: LocalContext): ClusterSpec {
-    const result = validateClusterSpec({ ...args, name: args.name ?? name }, operator?.files);
+    const result = checkArguments({ ...args, name: args.name ?? name }, operator?.files);
     if ("problems" in result) throw createArgumentError(this, result.problems);
     return result.spec;
   }
 
   private ground(
     spec: ClusterSpec,
-    given: Pick<Infrastructure, "cloud" | "frozen" | "operator" | "failed" | "version">,
+    given: Pick<Infrastructure, "cloud" | "objects" | "frozen" | "operator" | "failed" | "version">,
   ): Infrastructure {
-    const { cloud } = given;
+    const { objects } = given;
     const plan = planCluster(spec);
     const mark = { name: spec.name, identity: this.identity };
     const network = this.make(Network, "network", {
@@ -201,11 +203,13 @@ export class Cluster extends Component {
       reserved: plan.addresses,
       routesOfCloud: isRoutedByCloud(spec.podNetwork),
       ...spec.network,
-      ...resolveNetworks(spec, cloud),
+      ...resolveNetworks(spec, objects),
     });
     const filters = { mark, groups: plan.securityGroups, rules: getFirewallRules(spec) };
     const firewall = this.make(Firewall, "firewall", filters);
-    return { ...given, spec, plan, mark, network, firewall };
+    const checkFloatingIp = (address: string) => objects.floatingIp(address);
+    const outside = { ...network.outside, checkFloatingIp };
+    return { ...given, spec, plan, mark, network, outside, firewall };
   }
 
   /** Creates the machines, and creates the cluster on them with kubeadm. */
@@ -269,9 +273,9 @@ export class Cluster extends Component {
     };
   }
 
-  private endpoint({ spec, plan, network, operator }: Infrastructure): Endpoint {
+  private endpoint({ spec, plan, network, outside, operator }: Infrastructure): Endpoint {
     return this.make(getEndpointClass(spec.endpoint.kind), "endpoint", {
-      ...network.outside,
+      ...outside,
       spec: spec.endpoint,
       name: plan.endpointName,
       networkId: network.networkId,
@@ -288,13 +292,13 @@ export class Cluster extends Component {
    * undefined unless `ingress.kind` is `workers`.
    */
   private balancer(
-    { spec, plan, network, operator }: Infrastructure,
+    { spec, plan, network, outside, operator }: Infrastructure,
     pools: readonly WorkerPool[],
     opts: pulumi.ComponentResourceOptions,
   ): IngressLoadBalancer | undefined {
     const { ingress } = spec;
     if (ingress?.kind !== "workers") return undefined;
-    const { outside, subnetId, routerAddresses } = network;
+    const { subnetId, routerAddresses } = network;
     const machines = pools.flatMap((pool) =>
       pool.members
         .filter(({ plan: { pool: name } }) => name === ingress.pool)
@@ -305,11 +309,11 @@ export class Cluster extends Component {
   }
 
   private machineSettings(ground: Infrastructure): CommonMachineSettings {
-    const { spec, cloud, mark, network, operator, failed } = ground;
+    const { spec, objects, mark, network, operator, failed } = ground;
     return {
       admin: getAdminNetwork(ground),
       mark,
-      cloud,
+      objects,
       failed,
       networkId: network.networkId,
       subnetId: network.subnetId,
@@ -324,7 +328,7 @@ export class Cluster extends Component {
   }
 
   private access(
-    { spec, network }: Infrastructure,
+    { spec, outside }: Infrastructure,
     given: { controlPlane: ControlPlane; bastion: Bastion | undefined; endpoint: Endpoint },
   ): MachineConnections {
     const direct = connectionsWithoutProxy[spec.access];
@@ -334,7 +338,7 @@ export class Cluster extends Component {
     if (!bastion && endpoint instanceof FloatingIpEndpoint)
       return controlPlane.getConnections(endpoint.externalHost);
     const floatingIp = { given: spec.ssh.floatingIp, after: endpoint.floatingIpResources };
-    const wanted = { ...network.outside, ...floatingIp, portId: machine.portId };
+    const wanted = { ...outside, ...floatingIp, portId: machine.portId };
     // Without an external network there is no floating IP, and SSH connects to the machine's own
     // address. The floating IPs of a bastion and of a control plane have different resource names.
     // If `access` changes, the old floating IP is therefore deleted last. Until then, SSH uses the
@@ -345,7 +349,7 @@ export class Cluster extends Component {
   }
 
   private addons(
-    { spec, cloud, network, operator }: Infrastructure,
+    { spec, cloud, objects, network, operator }: Infrastructure,
     { controlPlane, access, facts, joins, readiness, balancer }: KubeadmCluster,
     login: ApplicationCredential["login"],
   ): Addons {
@@ -354,7 +358,7 @@ export class Cluster extends Component {
       nameInCloud: facts.name,
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,
-      cloud: getCloudAccess(spec, cloud, { network, login, operator }),
+      cloud: getCloudAccess(spec, cloud, { objects, network, login, operator }),
       deletedWith: controlPlane.first.machine.server,
       joins,
       files: operator?.files,
