@@ -261,6 +261,19 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    // `prepare` is the one function of the library that reads the environment.
+    files: ["components/prepare.ts"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        creatingResourcesInApply,
+        nestedApply,
+        spreadOfLiteral,
+        ...privatePulumi,
+      ],
+    },
+  },
   ...Object.keys(mayImport).map((folder) => ({
     files: [`${folder}/**/*.ts`],
     rules: {

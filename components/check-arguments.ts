@@ -1,4 +1,4 @@
-import type { SpecResult } from "./config/cluster-spec.js";
+import type { ClusterSpec, SpecResult } from "./config/cluster-spec.js";
 import { describePlainArgument, findOutputUse } from "./config/output-arguments.js";
 import { validateClusterSpec } from "./config/validate-cluster-spec.js";
 import type { PinnedFileDirectories } from "./lookup/pinned-files.js";
@@ -25,3 +25,15 @@ export function checkArguments(
   const others = "problems" in result ? result.problems : [];
   return { problems: [...problems, ...others.filter(({ path }) => !refused.has(path))] };
 }
+
+/** Specifications of arguments that were checked before, by the arguments. */
+const checked = new WeakMap<object, ClusterSpec>();
+
+/** Records the specification of checked arguments, so that they are checked only once. */
+export function rememberSpec<Args extends object>(args: Args, spec: ClusterSpec): Args {
+  checked.set(args, spec);
+  return args;
+}
+
+/** Returns the specification of arguments that were checked before. */
+export const recallSpec = (args: object): ClusterSpec | undefined => checked.get(args);

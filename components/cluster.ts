@@ -4,7 +4,7 @@ import { EntryAddress, connectionsWithoutProxy } from "./access/ssh-route.js";
 import type { Bastion } from "./access/bastion.js";
 import { Addons, type AddonsArgs } from "./addons/addons.js";
 import { getAddonArguments, getCloudAccess } from "./addons/addon-arguments.js";
-import { checkArguments } from "./check-arguments.js";
+import { checkArguments, recallSpec } from "./check-arguments.js";
 import type { ClusterArgs, ClusterSpec } from "./config/cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
@@ -44,6 +44,7 @@ import { Component } from "./pulumi/component.js";
 import { createArgumentError } from "./pulumi/errors.js";
 import { UnreachableServers } from "./lifecycle/unreachable-servers.js";
 import { createPluginVersionOptions } from "./pulumi/openstack-plugin.js";
+import { addPreparedProvider, requireSameProvider } from "./pulumi/openstack-provider.js";
 import type { LocalContext } from "./lookup/local-context.js";
 import { ClusterIdentity, RandomSeed } from "./remote-scripts/remote-script.js";
 import { createSlowMachineOptions } from "./pulumi/slow-machine-timeouts.js";
@@ -53,19 +54,23 @@ import { createSeparateGroups, listSeparateGroups } from "./separate-groups.js";
 /** Arguments of {@link Cluster}: the specification, and facts about the cloud. */
 export type ClusterComponentArgs = ClusterArgs & {
   /**
-   * Cloud objects that the specification names, as `lookUpCloud` returns them. Await them before
-   * you create the cluster, so that a wrong name stops the program before anything is created.
+   * Cloud objects that the specification names, as `prepare` looked them up before anything was
+   * created.
    * @default the component looks them up
    */
   readonly cloud?: pulumi.Input<CloudFacts>;
   /**
-   * Access to the cloud and to local files from the user's environment. `localContextOf` returns
-   * it. Machines that never answered are replaced automatically only with this access and an
-   * awaited `cloud`.
-   * @default none: all machines with a raised generation are then replaced one after another, and
-   * downloads are not cached
+   * Access to the cloud and to local files from the user's environment, as `prepare` returns it.
+   * @default none: machines that never answered are not replaced automatically, all machines with a
+   * raised generation are replaced one after another, and downloads are not cached
    */
   readonly operator?: LocalContext;
+  /**
+   * OpenStack provider with which `prepare` looked up the objects in `cloud`. The cluster's
+   * resources use it, too.
+   * @default the provider in the component's options, or else the stack's default provider
+   */
+  readonly provider?: pulumi.ProviderResource;
   /** Functions that change the cluster's resources where no argument exists. @default none */
   readonly transforms?: Transforms;
 };
@@ -125,12 +130,22 @@ export class Cluster extends Component {
   readonly samples: pulumi.Output<outputs.SamplesOutput | undefined>;
   /** Address of the ingress controller. Undefined without `ingress`. */
   readonly ingress: pulumi.Output<outputs.IngressOutput | undefined>;
+  /**
+   * Outputs for your stack: return or export them, and the commands of stackadm work in your
+   * project. A stack with several clusters needs outputs of its own.
+   */
+  readonly stackOutputs: outputs.StackOutputs;
 
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { cloud: found, operator, transforms, ...written } = args;
-    const working = pulumi.mergeOptions(createPluginVersionOptions(written.openstackPlugin), opts);
+    const { cloud: found, operator, transforms, provider, ...written } = args;
+    const chosen = addPreparedProvider(opts, provider);
+    const working = pulumi.mergeOptions(
+      createPluginVersionOptions(written.openstackPlugin),
+      chosen,
+    );
     super(Cluster.type, name, addTransforms(working, transforms));
-    const spec = this.check(name, written, operator);
+    const spec = this.check(args, { ...written, name: written.name ?? name });
+    requireSameProvider(this, found, provider);
     const wantedObjects = requiredLookups(spec);
     const lookupOptions = { parent: this };
     const cloud = pulumi.output(found ?? lookUpCloud(wantedObjects, lookupOptions, operator));
@@ -171,6 +186,7 @@ export class Cluster extends Component {
     this.provider = addons.provider;
     this.samples = outputs.getSamplesOutput(addons.samples);
     this.ingress = outputs.getIngressOutput(addons.ingress, spec.ingress);
+    this.stackOutputs = outputs.getStackOutputs(this, spec);
     const { apiEndpoint, clusterId, identity } = this;
     const kubernetesVersion = outputs.findLowestVersion(kubernetes.versions);
     // Known only after the scripts of all nodes, as the version is. The next run compares it.
@@ -184,8 +200,10 @@ export class Cluster extends Component {
     });
   }
 
-  private check(name: string, args: ClusterArgs, operator?: LocalContext): ClusterSpec {
-    const result = checkArguments({ ...args, name: args.name ?? name }, operator?.files);
+  private check(args: ClusterComponentArgs, written: ClusterArgs): ClusterSpec {
+    const before = recallSpec(args);
+    if (before) return before;
+    const result = checkArguments(written, args.operator?.files);
     if ("problems" in result) throw createArgumentError(this, result.problems);
     return result.spec;
   }

@@ -3,7 +3,11 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
-import { placeOutputs, resolvePlaceholders } from "../../../components/pulumi/placeholders.js";
+import {
+  placeOutputs,
+  resolvePlaceholders,
+  type OutputRules,
+} from "../../../components/pulumi/placeholders.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { smallest } from "../../support/config/spec.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
@@ -273,7 +277,7 @@ describe("an output that a cluster cannot use", () => {
 
   /** Returns the value of an output after `placeOutputs`. Rejects if the value is refused. */
   const known = (image: unknown): Promise<unknown> => {
-    const rules = { useOf: () => "placeholder", refusalOf: () => "" } as const;
+    const rules: OutputRules = { useOf: () => "placeholder", refusalOf: () => "" };
     const { placed } = placeOutputs({ image }, rules);
     return value(pulumi.output(resolvePlaceholders(placed as { image: string })));
   };
