@@ -146,10 +146,7 @@ export class Cluster extends Component {
     super(Cluster.type, name, addTransforms(working, transforms));
     const spec = this.check(args, { ...written, name: written.name ?? name });
     requireSameProvider(this, found, provider);
-    const wantedObjects = requiredLookups(spec);
-    const lookupOptions = { parent: this };
-    const cloud = pulumi.output(found ?? lookUpCloud(wantedObjects, lookupOptions, operator));
-    const objects = new CloudObjects(wantedObjects, cloud, lookupOptions);
+    const { cloud, objects } = this.lookUp(spec, args);
     const frozen = this.makeFirst(
       FrozenValues,
       frozenValuesName,
@@ -206,6 +203,16 @@ export class Cluster extends Component {
     const result = checkArguments(written, args.operator?.files);
     if ("problems" in result) throw createArgumentError(this, result.problems);
     return result.spec;
+  }
+
+  /** Looks up the objects of the specification, unless `prepare` did so before. */
+  private lookUp(
+    spec: ClusterSpec,
+    { cloud: found, operator }: ClusterComponentArgs,
+  ): Pick<Infrastructure, "cloud" | "objects"> {
+    const [wanted, opts] = [requiredLookups(spec), { parent: this }];
+    const cloud = pulumi.output(found ?? lookUpCloud(wanted, opts, operator));
+    return { cloud, objects: new CloudObjects(wanted, cloud, opts) };
   }
 
   private ground(

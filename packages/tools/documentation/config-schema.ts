@@ -8,6 +8,8 @@ export interface Schema {
   readonly description?: string;
   readonly change?: string;
   readonly otherwise?: string;
+  /** How a program may pass an output. Absent: the value must be known. */
+  readonly acceptsOutput?: string;
   /** Meaning of the keys of a map of objects, such as `pool`. */
   readonly entries?: string;
   readonly default?: unknown;
@@ -32,6 +34,8 @@ export interface Leaf {
   readonly default: string;
   /** Type of the value, in words: `list of strings`. */
   readonly type: string;
+  /** Whether the value, or each entry of the list or map, may be an output in a program. */
+  readonly acceptsOutput: boolean;
 }
 
 const isObject = (schema: Schema): boolean => schema.properties !== undefined;
@@ -72,7 +76,12 @@ const leaf = (schema: Schema, path: string, required: boolean): Leaf => {
   const { description, change } = schema;
   if (description === undefined || !isChangeEffect(change))
     throw new Error(`${path}: the schema has no documentation for it`);
-  return { path, description, change, default: defaultOf(schema, required), type: typeOf(schema) };
+  const entries = schema.items ?? schema.additionalProperties;
+  const parts = [schema, ...(typeof entries === "object" ? [entries] : [])];
+  return {
+    ...{ path, description, change, default: defaultOf(schema, required), type: typeOf(schema) },
+    acceptsOutput: parts.some(({ acceptsOutput }) => acceptsOutput !== undefined),
+  };
 };
 
 /** Returns every value that can be set, in the order of the schema. */

@@ -81,13 +81,23 @@ const meanings = {
 
 const firstPart = (path: string): string => path.split(/[.[]/)[0] ?? path;
 
-const keyLines = ({ path, description, change, default: value, type }: Leaf): string[] => [
+const keyLines = ({
+  path,
+  description,
+  change,
+  default: value,
+  type,
+  acceptsOutput,
+}: Leaf): string[] => [
   `### \`${path}\``,
   "",
   [
     ...(type === "" ? [] : [`Type: ${type}`]),
     `Default: ${value}`,
     `Change: [${change}](README.md#${anchorOf(change)})`,
+    ...(acceptsOutput
+      ? ["accepts an [Output](../../build/component.md#outputs-as-arguments)"]
+      : []),
   ].join(" · "),
   "",
   description,
