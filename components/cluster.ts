@@ -132,7 +132,7 @@ export class Cluster extends Component {
   readonly ingress: pulumi.Output<outputs.IngressOutput | undefined>;
   /**
    * Outputs for your stack: return or export them, and the commands of stackadm work in your
-   * project. A stack with several clusters needs outputs of its own.
+   * project. If the stack has several clusters, name its outputs yourself.
    */
   readonly stackOutputs: outputs.StackOutputs;
 

@@ -32,7 +32,7 @@ type FindLookups = (reference: string, opts: pulumi.InvokeOptions) => readonly L
 /**
  * Cloud objects of a specification, each by its reference. A reference that is known before the run
  * was looked up before. A placeholder is looked up as soon as its output is known: in a preview, or
- * else in the update. Each object is an output of its own, so a resource waits only for the objects
+ * else in the update. Each object is a separate output, so a resource waits only for the objects
  * that it uses.
  */
 export class CloudObjects {

@@ -34,8 +34,8 @@ export interface Leaf {
   readonly default: string;
   /** Type of the value, in words: `list of strings`. */
   readonly type: string;
-  /** Whether the value, or each entry of the list or map, may be an output in a program. */
-  readonly acceptsOutput: boolean;
+  /** Part that may be an output in a program: the value, or each entry of the list or map. */
+  readonly acceptsOutput: "value" | "entries" | undefined;
 }
 
 const isObject = (schema: Schema): boolean => schema.properties !== undefined;
@@ -72,15 +72,27 @@ function typeOf({ type, enum: words, items, additionalProperties, anyOf }: Schem
 const plural = (type: string): string =>
   /^(string|integer|number|boolean|map)$/.test(type) ? `${type}s` : type || "values";
 
+const outputPartOf = ({
+  acceptsOutput,
+  items,
+  additionalProperties,
+}: Schema): Leaf["acceptsOutput"] => {
+  if (acceptsOutput !== undefined) return "value";
+  const entries = items ?? additionalProperties;
+  return typeof entries === "object" && entries.acceptsOutput !== undefined ? "entries" : undefined;
+};
+
 const leaf = (schema: Schema, path: string, required: boolean): Leaf => {
   const { description, change } = schema;
   if (description === undefined || !isChangeEffect(change))
     throw new Error(`${path}: the schema has no documentation for it`);
-  const entries = schema.items ?? schema.additionalProperties;
-  const parts = [schema, ...(typeof entries === "object" ? [entries] : [])];
   return {
-    ...{ path, description, change, default: defaultOf(schema, required), type: typeOf(schema) },
-    acceptsOutput: parts.some(({ acceptsOutput }) => acceptsOutput !== undefined),
+    path,
+    description,
+    change,
+    default: defaultOf(schema, required),
+    type: typeOf(schema),
+    acceptsOutput: outputPartOf(schema),
   };
 };
 

@@ -81,6 +81,12 @@ const meanings = {
 
 const firstPart = (path: string): string => path.split(/[.[]/)[0] ?? path;
 
+const outputPage = "../../build/component.md#outputs-as-arguments";
+const outputs = {
+  value: "Accepts an [Output]",
+  entries: "Each entry accepts an [Output]",
+} as const;
+
 const keyLines = ({
   path,
   description,
@@ -95,9 +101,7 @@ const keyLines = ({
     ...(type === "" ? [] : [`Type: ${type}`]),
     `Default: ${value}`,
     `Change: [${change}](README.md#${anchorOf(change)})`,
-    ...(acceptsOutput
-      ? ["accepts an [Output](../../build/component.md#outputs-as-arguments)"]
-      : []),
+    ...(acceptsOutput === undefined ? [] : [`${outputs[acceptsOutput]}(${outputPage})`]),
   ].join(" · "),
   "",
   description,
