@@ -7,7 +7,7 @@ import { run } from "../../../base/run-command.js";
 const root = resolve(__dirname, "..", "..", "..");
 
 const program = `
-import { Network } from "@pulumi/openstack/networking/index.js";
+import type { Network } from "@pulumi/openstack/networking/network.js";
 import { output, type StackReference } from "@pulumi/pulumi";
 import { Cluster, localContextOf, prepare, type ClusterArgs } from "stackadm";
 import { ClusterError, createClusterService, prepareEnvironment } from "stackadm/automation";
@@ -54,7 +54,8 @@ describe("the package as a library of another program", function () {
     directory = mkdtempSync(join(tmpdir(), "stackadm-library-"));
     mkdirSync(join(directory, "node_modules"));
     symlinkSync(root, join(directory, "node_modules", "stackadm"));
-    symlinkSync(join(root, "node_modules", "@types"), join(directory, "node_modules", "@types"));
+    for (const scope of ["@types", "@pulumi"])
+      symlinkSync(join(root, "node_modules", scope), join(directory, "node_modules", scope));
     writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "embedding" }));
     writeFileSync(join(directory, "program.ts"), program);
     const compilerOptions = {
