@@ -11,7 +11,8 @@ export const getStackConfigFile = (): string => `Pulumi.${pulumi.getStack()}.yam
 
 /**
  * Returns the specification: `cluster` in the stack's configuration, completed by the site's
- * defaults and by the recorded defaults of an existing cluster. Throws one error with all problems. No other function reads the stack's configuration.
+ * defaults and by the recorded defaults of an existing cluster. Throws one error with all problems.
+ * No other function reads the stack's configuration.
  */
 export async function readConfig(): Promise<ClusterSpec> {
   const written = new pulumi.Config().getObject<unknown>("cluster") ?? {};
