@@ -8,6 +8,8 @@ import {
   resolvePlaceholders,
   type OutputRules,
 } from "../../../components/pulumi/placeholders.js";
+import type { EndpointArgs } from "../../../components/endpoint/endpoint.js";
+import { ExistingEndpoint } from "../../../components/endpoint/unmanaged-endpoints.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { smallest } from "../../support/config/spec.js";
 import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
@@ -290,6 +292,24 @@ describe("an output that a cluster cannot use", () => {
     await assert.rejects(known(pulumi.output("")), /cluster\.image: the Output has no value/);
     await assert.rejects(known(Promise.resolve({})), /the Output has a value that is no text/);
     assert.deepEqual(await known(Promise.resolve(" i\n")), { image: "i" });
+  });
+
+  it("is refused if it is a DNS name of the API, which machines must know earlier", async () => {
+    const rules: OutputRules = { useOf: () => "placeholder", refusalOf: () => "" };
+    const addresses = async (host: string): Promise<readonly string[]> => {
+      let endpoint: ExistingEndpoint | undefined;
+      const { placed } = placeOutputs({ kind: "existing", host: pulumi.output(host) }, rules);
+      await graph(() => {
+        endpoint = new ExistingEndpoint("api", { spec: placed } as EndpointArgs<"existing">);
+      });
+      assert.ok(endpoint);
+      return value(endpoint.getInternalAddresses());
+    };
+    assert.deepEqual(await addresses("198.51.100.7"), ["198.51.100.7"]);
+    await assert.rejects(
+      addresses("api.example.org"),
+      /cluster\.endpoint\.host: the Output is the DNS name api\.example\.org; write a DNS name/,
+    );
   });
 
   it("is refused if the cloud has no such object", async () => {
