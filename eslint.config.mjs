@@ -94,10 +94,7 @@ const insideMayImport = {
       ...["pulumi", "kubernetes-objects", "lookup", "pod-network", "config", "plan", "identity"],
       ...["network", "kubeadm"],
     ],
-    provider: [
-      ...["pulumi", "lookup", "schema", "config", "lifecycle", "identity"],
-      ...["cluster.js", "cloud-requirements.js"],
-    ],
+    provider: ["pulumi", "schema", "config", "cluster.js", "prepare.js"],
   },
   automation: {
     pulumi: [],
@@ -270,6 +267,19 @@ export default tseslint.config(
         spreadOfLiteral,
         wallClockLimit,
         ...hiddenInputs,
+        ...privatePulumi,
+      ],
+    },
+  },
+  {
+    // `prepare` is the one function of the library that reads the environment.
+    files: ["components/prepare.ts"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        creatingResourcesInApply,
+        nestedApply,
+        spreadOfLiteral,
         ...privatePulumi,
       ],
     },

@@ -3,7 +3,7 @@ import { Address4, Address6 } from "ip-address";
 const isIpv4 = (address: string): boolean => Address4.isValid(address);
 
 /** Returns whether an address or range is IPv6. */
-export const isIpv6 = (address: string): boolean => !isIpv4(address);
+export const isIpv6 = (address: string): boolean => Address6.isValid(address);
 
 const parsed = (range: string): Address4 | Address6 =>
   isIpv4(range) ? new Address4(range) : new Address6(range);

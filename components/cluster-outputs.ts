@@ -58,6 +58,31 @@ export interface IngressOutput {
   readonly public: boolean;
 }
 
+/** Outputs of a stack that has a cluster. The commands of stackadm read them. */
+export type StackOutputs = Readonly<Record<string, pulumi.Input<unknown>>>;
+
+/** Outputs of {@link StackOutputs} that every cluster has. */
+const outputNames = [
+  ...(["kubeconfig", "apiEndpoint", "nodes", "hostKeys"] as const),
+  ...(["clusterName", "clusterId", "identity"] as const),
+] as const;
+
+type ExportedOutputs = Record<
+  (typeof outputNames)[number] | "samples" | "ingress",
+  pulumi.Input<unknown>
+> & { readonly separateMachines: SeparateMachineOutputs };
+
+/** Returns the outputs of a stack. Leaves out the parts that the cluster does not have. */
+export const getStackOutputs = (
+  cluster: ExportedOutputs,
+  { samples, ingress }: { readonly samples: boolean; readonly ingress?: object | undefined },
+): StackOutputs => ({
+  ...Object.fromEntries(outputNames.map((name) => [name, cluster[name]])),
+  ...cluster.separateMachines,
+  ...(samples && { samples: cluster.samples }),
+  ...(ingress && { ingress: cluster.ingress }),
+});
+
 /**
  * Returns the lowest Kubernetes version of all nodes. Undefined if the version of a node is
  * unknown.

@@ -8,11 +8,13 @@ import type { ApiReadiness } from "./kubeadm/api-readiness.js";
 import type { MachineConnections } from "./machine/machine-connections.js";
 import type { MachineGroupMember } from "./machine/machine-group.js";
 import type { Firewall } from "./network/firewall.js";
+import type { ExternalConnection } from "./network/floating-ip-component.js";
 import type { Network } from "./network/network.js";
 import type { ClusterPlan } from "./plan/cluster-plan.js";
 import type { VersionBeforeUpgrade } from "./plan/upgrades.js";
 import type { ClusterSpec } from "./config/cluster-spec.js";
 import type { CloudFacts } from "./lookup/cloud-lookup.js";
+import type { CloudObjects } from "./lookup/cloud-objects.js";
 import type { UnreachableServers } from "./lifecycle/unreachable-servers.js";
 import type { LocalContext } from "./lookup/local-context.js";
 import type { RemoteScript } from "./remote-scripts/remote-script.js";
@@ -25,9 +27,12 @@ export interface Infrastructure {
   readonly plan: ClusterPlan;
   readonly pools: WorkerPools;
   readonly cloud: pulumi.Output<CloudFacts>;
+  readonly objects: CloudObjects;
   readonly frozen: FrozenValues;
   readonly mark: ClusterMarkInput;
   readonly network: Network;
+  /** External connection of the network, for floating IPs. */
+  readonly outside: ExternalConnection;
   readonly firewall: Firewall;
   readonly operator: LocalContext | undefined;
   readonly failed: UnreachableServers;

@@ -4,7 +4,8 @@ import { EntryAddress, connectionsWithoutProxy } from "./access/ssh-route.js";
 import type { Bastion } from "./access/bastion.js";
 import { Addons, type AddonsArgs } from "./addons/addons.js";
 import { getAddonArguments, getCloudAccess } from "./addons/addon-arguments.js";
-import { validateClusterSpec } from "./config/validate-cluster-spec.js";
+import { checkArguments, recallSpec } from "./check-arguments.js";
+import type { ClusterComponentArgs } from "./cluster-arguments.js";
 import type { ClusterArgs, ClusterSpec } from "./config/cluster-spec.js";
 import type { Endpoint } from "./endpoint/endpoint.js";
 import { FloatingIpEndpoint } from "./endpoint/floating-ip.js";
@@ -38,39 +39,20 @@ import { planCluster, type PlannedGroup } from "./plan/cluster-plan.js";
 import { isRoutedByCloud, getAddressPairRanges } from "./pod-network/pod-network-kinds.js";
 import { requiredLookups } from "./cloud-requirements.js";
 import { countSshFloatingIps } from "./config/network/existing-floating-ip-checks.js";
-import { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
+import { lookUpCloud } from "./lookup/cloud-lookup.js";
+import { CloudObjects } from "./lookup/cloud-objects.js";
 import { clusterType } from "./pulumi/cluster-type.js";
 import { Component } from "./pulumi/component.js";
 import { createArgumentError } from "./pulumi/errors.js";
 import { UnreachableServers } from "./lifecycle/unreachable-servers.js";
 import { createPluginVersionOptions } from "./pulumi/openstack-plugin.js";
-import type { LocalContext } from "./lookup/local-context.js";
+import { addPreparedProvider, requireSameProvider } from "./pulumi/openstack-provider.js";
 import { ClusterIdentity, RandomSeed } from "./remote-scripts/remote-script.js";
 import { createSlowMachineOptions } from "./pulumi/slow-machine-timeouts.js";
-import { addTransforms, type Transforms } from "./pulumi/transforms.js";
+import { addTransforms } from "./pulumi/transforms.js";
 import { joinLists } from "./pulumi/resource-lists.js";
 import { createSeparateGroups, listSeparateGroups } from "./separate-groups.js";
 import { setPoolHost, WorkerPools, type JoinedPool, type PoolPlace } from "./worker-pools.js";
-
-/** Arguments of {@link Cluster}: the specification, and facts about the cloud. */
-export type ClusterComponentArgs = ClusterArgs & {
-  /**
-   * Cloud objects that the specification names, as `lookUpCloud` returns them. Await them before
-   * you create the cluster, so that a wrong name stops the program before anything is created.
-   * @default the component looks them up
-   */
-  readonly cloud?: pulumi.Input<CloudFacts>;
-  /**
-   * Access to the cloud and to local files from the user's environment. `localContextOf` returns
-   * it. Machines that never answered are replaced automatically only with this access and an
-   * awaited `cloud`.
-   * @default none: all machines with a raised generation are then replaced one after another, and
-   * downloads are not cached
-   */
-  readonly operator?: LocalContext;
-  /** Functions that change the cluster's resources where no argument exists. @default none */
-  readonly transforms?: Transforms;
-};
 
 /** Parts of the cluster that exist before its pools. */
 interface Joining {
@@ -133,20 +115,25 @@ export class Cluster extends Component {
   readonly samples: pulumi.Output<outputs.SamplesOutput | undefined>;
   /** Address of the ingress controller. Undefined without `ingress`. */
   readonly ingress: pulumi.Output<outputs.IngressOutput | undefined>;
+  /**
+   * Outputs for your stack: return or export them, and the commands of stackadm work in your
+   * project. If the stack has several clusters, name its outputs yourself.
+   */
+  readonly stackOutputs: outputs.StackOutputs;
 
   constructor(name: string, args: ClusterComponentArgs, opts?: pulumi.ComponentResourceOptions) {
-    const { cloud: found, operator, transforms, ...written } = args;
-    const working = pulumi.mergeOptions(createPluginVersionOptions(written.openstackPlugin), opts);
+    const { cloud: found, operator, transforms, provider, ...written } = args;
+    const version = createPluginVersionOptions(written.openstackPlugin);
+    const working = pulumi.mergeOptions(version, addPreparedProvider(opts, provider));
     const options = addTransforms(working, transforms);
     super(Cluster.type, name, options);
-    const spec = this.check(name, written, operator);
-    const cloud = pulumi.output(
-      found ?? lookUpCloud(requiredLookups(spec), { parent: this }, operator),
-    );
+    const spec = this.check(args, { ...written, name: written.name ?? name });
+    requireSameProvider(this, found, provider);
+    const { cloud, objects } = this.lookUp(spec, args);
     const frozen = this.makeFirst(
       FrozenValues,
       frozenValuesName,
-      getFrozenValues(spec, cloud, {
+      getFrozenValues(spec, objects, {
         operator,
         versionWritten: written.kubernetes?.version !== undefined,
       }),
@@ -154,10 +141,10 @@ export class Cluster extends Component {
     this.identity = this.make(ClusterIdentity, "identity", { protect: spec.protect }).identity;
     const { timeoutFactor } = spec;
     const failed = UnreachableServers.forRun(operator, found, { ...spec.ssh, timeoutFactor });
-    const version = () => readVersionBeforeUpgrade(name);
+    const before = () => readVersionBeforeUpgrade(name);
     const renewal = pulumi.output(readKubeconfigRenewal(`${name}-readiness`));
     const pools = new WorkerPools(spec);
-    const given = { cloud, frozen, operator, failed, version, renewal, pools };
+    const given = { cloud, objects, frozen, operator, failed, version: before, renewal, pools };
     const ground = this.ground(spec, given);
     const wanted = { mark: ground.mark, scope: cloud.scope, spec };
     const login =
@@ -166,8 +153,7 @@ export class Cluster extends Component {
     const kubernetes = this.kubernetes(ground);
     const { members, separate, access, readiness, facts } = kubernetes;
     const addons = this.addons(ground, kubernetes, login);
-    const named = { ...written, name: spec.name };
-    setPoolHost(this, { written: named, pools, cloud, operator, access, options });
+    setPoolHost(this, { pools, cloud, operator, access, options });
 
     this.kubeconfig = readiness.kubeconfig;
     this.apiEndpoint = readiness.apiEndpoint;
@@ -186,6 +172,7 @@ export class Cluster extends Component {
     this.provider = addons.provider;
     this.samples = outputs.getSamplesOutput(addons.samples);
     this.ingress = outputs.getIngressOutput(addons.ingress, spec.ingress);
+    this.stackOutputs = outputs.getStackOutputs(this, spec);
     const { apiEndpoint, clusterId, identity } = this;
     const kubernetesVersion = pulumi.output(kubernetes.versions.then(outputs.findLowestVersion));
     // Known only after the scripts of all nodes, as the version is. The next run compares it.
@@ -194,17 +181,29 @@ export class Cluster extends Component {
     this.registerOutputs(reported);
   }
 
-  private check(name: string, args: ClusterArgs, operator?: LocalContext): ClusterSpec {
-    const result = validateClusterSpec({ ...args, name: args.name ?? name }, operator?.files);
+  private check(args: ClusterComponentArgs, written: ClusterArgs): ClusterSpec {
+    const before = recallSpec(args);
+    if (before) return before;
+    const result = checkArguments(written, args.operator?.files);
     if ("problems" in result) throw createArgumentError(this, result.problems);
     return result.spec;
   }
 
+  /** Looks up the objects of the specification, unless `prepare` did so before. */
+  private lookUp(
+    spec: ClusterSpec,
+    { cloud: found, operator }: ClusterComponentArgs,
+  ): Pick<Infrastructure, "cloud" | "objects"> {
+    const [wanted, opts] = [requiredLookups(spec), { parent: this }];
+    const cloud = pulumi.output(found ?? lookUpCloud(wanted, opts, operator));
+    return { cloud, objects: new CloudObjects(wanted, cloud, opts) };
+  }
+
   private ground(
     spec: ClusterSpec,
-    given: Omit<Infrastructure, "spec" | "plan" | "mark" | "network" | "firewall">,
+    given: Omit<Infrastructure, "spec" | "plan" | "mark" | "network" | "outside" | "firewall">,
   ): Infrastructure {
-    const { cloud } = given;
+    const { objects } = given;
     const plan = planCluster(spec);
     const mark = { name: spec.name, identity: this.identity };
     const network = this.make(Network, "network", {
@@ -213,11 +212,13 @@ export class Cluster extends Component {
       reserved: plan.addresses,
       routesOfCloud: isRoutedByCloud(spec.podNetwork),
       ...spec.network,
-      ...resolveNetworks(spec, cloud),
+      ...resolveNetworks(spec, objects),
     });
     const filters = { mark, groups: plan.securityGroups, rules: getFirewallRules(spec) };
     const firewall = this.make(Firewall, "firewall", filters);
-    return { ...given, spec, plan, mark, network, firewall };
+    const checkFloatingIp = (address: string) => objects.floatingIp(address);
+    const outside = { ...network.outside, checkFloatingIp };
+    return { ...given, spec, plan, mark, network, outside, firewall };
   }
 
   /** Creates the machines, and creates the cluster on them with kubeadm. */
@@ -281,9 +282,9 @@ export class Cluster extends Component {
   /** Creates the machines of a pool, and joins them to the cluster. */
   private joinPool(
     [component, args]: [string, RolloutGroupArgs],
-    { parent = this, cloud = args.machines.cloud, dependsOn, joining }: PoolPlace & Joining,
+    { parent = this, objects = args.machines.objects, dependsOn, joining }: PoolPlace & Joining,
   ): JoinedPool {
-    const machines = { ...args.machines, cloud };
+    const machines = { ...args.machines, objects };
     // A pool that moves out of `workers` keeps its machines.
     const aliases = parent === this ? [] : [{ parent: this }];
     const options = { dependsOn, parent, aliases };
@@ -291,9 +292,9 @@ export class Cluster extends Component {
     return { pool, joins: pool.join({ ...joining, machines }) };
   }
 
-  private endpoint({ spec, plan, network, operator }: Infrastructure): Endpoint {
+  private endpoint({ spec, plan, network, outside, operator }: Infrastructure): Endpoint {
     return this.make(getEndpointClass(spec.endpoint.kind), "endpoint", {
-      ...network.outside,
+      ...outside,
       spec: spec.endpoint,
       name: plan.endpointName,
       networkId: network.networkId,
@@ -310,13 +311,13 @@ export class Cluster extends Component {
    * undefined unless `ingress.kind` is `workers`.
    */
   private balancer(
-    { spec, plan, network, operator }: Infrastructure,
+    { spec, plan, network, outside, operator }: Infrastructure,
     pools: readonly WorkerPool[],
     opts: pulumi.ComponentResourceOptions,
   ): IngressLoadBalancer | undefined {
     const { ingress } = spec;
     if (ingress?.kind !== "workers") return undefined;
-    const { outside, subnetId, routerAddresses } = network;
+    const { subnetId, routerAddresses } = network;
     const pool = pools.find(({ members: [first] }) => first?.plan.pool === ingress.pool);
     const machines = pool?.listJoinedMachines() ?? [];
     const given = { ...outside, name: plan.ingressName, spec, ingress, operator, machines };
@@ -328,11 +329,11 @@ export class Cluster extends Component {
   }
 
   private machineSettings(ground: Infrastructure): CommonMachineSettings {
-    const { spec, cloud, mark, network, operator, failed } = ground;
+    const { spec, objects, mark, network, operator, failed } = ground;
     return {
       admin: getAdminNetwork(ground),
       mark,
-      cloud,
+      objects,
       failed,
       networkId: network.networkId,
       subnetId: network.subnetId,
@@ -347,7 +348,7 @@ export class Cluster extends Component {
   }
 
   private access(
-    { spec, network }: Infrastructure,
+    { spec, outside }: Infrastructure,
     given: { controlPlane: ControlPlane; bastion: Bastion | undefined; endpoint: Endpoint },
   ): MachineConnections {
     const direct = connectionsWithoutProxy[spec.access];
@@ -357,7 +358,7 @@ export class Cluster extends Component {
     if (!bastion && endpoint instanceof FloatingIpEndpoint)
       return controlPlane.getConnections(endpoint.externalHost);
     const floatingIp = { given: spec.ssh.floatingIp, after: endpoint.floatingIpResources };
-    const wanted = { ...network.outside, ...floatingIp, portId: machine.portId };
+    const wanted = { ...outside, ...floatingIp, portId: machine.portId };
     // Without an external network there is no floating IP, and SSH connects to the machine's own
     // address. The floating IPs of a bastion and of a control plane have different resource names.
     // If `access` changes, the old floating IP is therefore deleted last. Until then, SSH uses the
@@ -368,7 +369,7 @@ export class Cluster extends Component {
   }
 
   private addons(
-    { spec, cloud, network, operator }: Infrastructure,
+    { spec, cloud, objects, network, operator }: Infrastructure,
     { controlPlane, access, facts, joins, readiness, balancer }: KubeadmCluster,
     login: ApplicationCredential["login"],
   ): Addons {
@@ -377,7 +378,7 @@ export class Cluster extends Component {
       nameInCloud: facts.name,
       kubeconfig: readiness.kubeconfig,
       networkMtu: network.mtu,
-      cloud: getCloudAccess(spec, cloud, { network, login, operator }),
+      cloud: getCloudAccess(spec, cloud, { objects, network, login, operator }),
       deletedWith: controlPlane.first.machine.server,
       joins,
       files: operator?.files,

@@ -1,11 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
+import { checkArguments } from "./check-arguments.js";
 import { requiredLookups } from "./cloud-requirements.js";
 import type { Cluster } from "./cluster.js";
 import type { NodeOutput } from "./cluster-outputs.js";
 import { getKnownHostsLines, getNodeOutputs } from "./cluster-outputs.js";
 import type { ClusterArgs, ClusterSpec } from "./config/cluster-spec.js";
-import { validateClusterSpec } from "./config/validate-cluster-spec.js";
-import { lookUpCloud, type CloudFacts } from "./lookup/cloud-lookup.js";
+import { lookUpCloud } from "./lookup/cloud-lookup.js";
+import { CloudObjects } from "./lookup/cloud-objects.js";
 import { planCluster } from "./plan/cluster-plan.js";
 import { countAttachableVolumes } from "./plan/volumes.js";
 import { Component } from "./pulumi/component.js";
@@ -56,20 +57,20 @@ export class WorkerPool extends Component {
         },
       ]);
     const before = host.pools.spec;
-    const written = { ...host.written, workers: { ...host.written.workers, [poolName]: pool } };
-    const spec = this.check(host, written);
-    const cloud = lookUpMore(this, host, { before, spec });
-    host.written = written;
+    const spec = this.check(host, pool);
+    const objects = lookUpMore(this, host, { before, spec });
     host.pools.spec = spec;
-    const { members } = host.pools.add(poolName, { parent: this, cloud }).pool;
+    const place = { parent: this, ...(objects && { objects }) };
+    const { members } = host.pools.add(poolName, place).pool;
     this.nodes = getNodeOutputs(members, host.access);
     this.hostKeys = getKnownHostsLines(members, host.access);
     this.registerOutputs({});
   }
 
   /** Returns the specification with this pool. Throws one error that lists all problems. */
-  private check({ pools, written: { workers }, operator }: PoolHost, written: ClusterArgs) {
+  private check({ pools, operator }: PoolHost, pool: PoolArgs): ClusterSpec {
     const { poolName: name } = this;
+    const { workers } = pools.spec;
     if (pools.closed)
       throw createArgumentError(this, [
         {
@@ -78,11 +79,12 @@ export class WorkerPool extends Component {
             "was created before the program waited for something; create the pool directly after `new Cluster`, before an `await`",
         },
       ]);
-    if (workers !== undefined && name in workers)
+    if (name in workers)
       throw createArgumentError(this, [
         { path: "name", message: `"${name}" is already a pool of the cluster; write another name` },
       ]);
-    const result = validateClusterSpec(written, operator?.files);
+    const args = { ...pools.spec, workers: { ...workers, [name]: pool } };
+    const result = checkArguments(args, operator?.files);
     const problems =
       "problems" in result ? result.problems : findLateProblems(name, pools.spec, result.spec);
     if (problems.length > 0 || "problems" in result)
@@ -157,14 +159,14 @@ function placeAt(
 }
 
 /**
- * Returns the facts of the cluster, with the images, flavors and security groups that only this
- * pool names.
+ * Returns the images, flavors and security groups of the pool. Returns undefined if the cluster has
+ * all of them.
  */
 function lookUpMore(
   pool: WorkerPool,
   { cloud, operator }: PoolHost,
   { before, spec }: { readonly before: ClusterSpec; readonly spec: ClusterSpec },
-): pulumi.Output<CloudFacts> {
+): CloudObjects | undefined {
   const known = requiredLookups(before);
   const { cluster, machines = [], openstackPlugin, ...names } = requiredLookups(spec);
   const lacking = (all: readonly string[] = [], some: readonly string[] = []): string[] =>
@@ -174,7 +176,7 @@ function lookUpMore(
     flavors: lacking(names.flavors, known.flavors),
     securityGroups: lacking(names.securityGroups, known.securityGroups),
   };
-  if (Object.values(more).every((list) => list.length === 0)) return cloud;
+  if (Object.values(more).every((list) => list.length === 0)) return undefined;
   const others = new Set(known.machines?.map(({ name }) => name));
   const wanted = {
     ...more,
@@ -182,11 +184,13 @@ function lookUpMore(
     ...(openstackPlugin !== undefined && { openstackPlugin }),
     machines: machines.filter(({ name }) => !others.has(name)),
   };
-  const found = pulumi.output(lookUpCloud(wanted, { parent: pool }, operator));
-  return pulumi.all([cloud, found]).apply(([facts, added]) => ({
+  const opts = { parent: pool };
+  const found = pulumi.output(lookUpCloud(wanted, opts, operator));
+  const facts = pulumi.all([cloud, found]).apply(([facts, added]) => ({
     ...facts,
     imageIds: { ...facts.imageIds, ...added.imageIds },
     flavorIds: { ...facts.flavorIds, ...added.flavorIds },
     securityGroupIds: { ...facts.securityGroupIds, ...added.securityGroupIds },
   }));
+  return new CloudObjects(wanted, facts, opts);
 }

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterNodes } from "./cluster-part-types.js";
-import type { ClusterArgs, ClusterSpec } from "./config/cluster-spec.js";
+import type { ClusterSpec } from "./config/cluster-spec.js";
 import type { ControlPlane } from "./kubeadm/control-planes.js";
 import type { WorkerPool } from "./kubeadm/worker-pool.js";
 import type { CloudFacts } from "./lookup/cloud-lookup.js";
@@ -20,8 +20,8 @@ export interface JoinedPool {
 export interface PoolPlace {
   /** Component above the machines. @default the cluster */
   readonly parent?: pulumi.Resource;
-  /** Facts that contain the images and flavors of the pool. @default the facts of the cluster */
-  readonly cloud?: CommonMachineSettings["cloud"];
+  /** Images, flavors and security groups of the pool. @default the objects of the cluster */
+  readonly objects?: CommonMachineSettings["objects"];
 }
 
 /** Function that creates the machines of a pool and joins them to the cluster. */
@@ -89,8 +89,6 @@ export class WorkerPools {
 
 /** What a pool that the program adds needs to know about its cluster. */
 export interface PoolHost {
-  /** Arguments of the cluster with its name, and with the pools that were added. */
-  written: ClusterArgs;
   readonly pools: WorkerPools;
   readonly cloud: pulumi.Output<CloudFacts>;
   readonly operator: LocalContext | undefined;

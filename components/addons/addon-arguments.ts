@@ -9,12 +9,14 @@ import type { SampleServices } from "../config/load-balancing/sample-services.js
 import { serviceAnnotationKeys } from "../config/load-balancing/service-annotations.js";
 import type { KubeadmInitResult } from "../kubeadm/kubeadm-init-result.js";
 import type { Network } from "../network/network.js";
+import { mapResolved, resolvePlaceholders } from "../pulumi/placeholders.js";
 import { planCluster } from "../plan/cluster-plan.js";
 import { roleTable } from "../config/roles.js";
 import { countAttachableVolumes } from "../plan/volumes.js";
 import { isRoutedByCloud } from "../pod-network/pod-network-kinds.js";
 import type { CloudLogin } from "../identity/cloud-login.js";
-import { requireServicesExternalNetwork, type CloudFacts } from "../lookup/cloud-lookup.js";
+import type { CloudFacts } from "../lookup/cloud-lookup.js";
+import type { CloudObjects } from "../lookup/cloud-objects.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import type { CloudAccess } from "./cloud-config-secret.js";
 
@@ -51,9 +53,11 @@ export const getAddonArguments = (
     address: balancer,
   },
   controlPlaneTaints: spec.controlPlane.taints,
-  serviceClientRanges: listServiceClientRanges(spec),
+  serviceClientRanges: mapResolved(spec.serviceCidrs, (serviceCidrs) =>
+    listServiceClientRanges({ ...spec, serviceCidrs }),
+  ),
   samples: spec.samples,
-  sampleServices: withoutTls(spec.sampleServices, spec),
+  sampleServices: withAddress(withoutTls(spec.sampleServices, spec)),
   userAddons: orderUserAddons(spec),
 });
 
@@ -71,10 +75,19 @@ const withoutTls = <Of extends Pick<SampleServices, "annotations">>(
     ? of
     : { ...of, annotations: { [serviceAnnotationKeys.certificate]: "", ...of.annotations } };
 
+/** Returns the settings, with an output in the place of an address that is not known yet. */
+const withAddress = <Of extends { readonly address?: string | undefined }>({
+  address,
+  ...of
+}: Of) => ({
+  ...of,
+  address: address === undefined ? undefined : resolvePlaceholders(address),
+});
+
 const ofIngress = (
   ingress: NonNullable<ClusterSpec["ingress"]>,
   spec: Pick<ClusterSpec, "loadBalancer">,
-) => (ingress.kind === "service" ? withoutTls(ingress, spec) : ingress);
+) => (ingress.kind === "service" ? withAddress(withoutTls(ingress, spec)) : ingress);
 
 /**
  * Returns how many volumes of persistent volume claims each node can attach. Considers only
@@ -107,19 +120,19 @@ type Place = "subnetId" | "networkId" | "floatingNetworkId" | "machines";
  */
 const placeOf = (
   { externalNetwork }: Pick<ClusterSpec, "externalNetwork">,
-  cloud: pulumi.Output<CloudFacts>,
+  objects: CloudObjects,
   { subnetId, networkId, ofServices }: Network,
 ): Pick<CloudAccess, Place> => {
   const machines = {
     subnetId,
     networkId,
-    ...(externalNetwork !== undefined && { floatingNetworkId: cloud.externalNetworkId }),
+    ...(externalNetwork !== undefined && { floatingNetworkId: objects.externalNetwork.id }),
   };
   if (!ofServices) return machines;
   return {
     subnetId: ofServices.routedSubnetId,
     networkId: ofServices.networkId,
-    floatingNetworkId: cloud.apply(requireServicesExternalNetwork).id,
+    floatingNetworkId: objects.servicesExternalNetwork.id,
     machines,
   };
 };
@@ -129,6 +142,7 @@ export const getCloudAccess = (
   spec: ClusterSpec,
   cloud: pulumi.Output<CloudFacts>,
   given: {
+    readonly objects: CloudObjects;
     readonly network: Network;
     readonly login: pulumi.Output<CloudLogin>;
     readonly operator: LocalContext | undefined;
@@ -137,7 +151,7 @@ export const getCloudAccess = (
   authUrl: cloud.scope.authUrl,
   region: cloud.scope.region,
   login: given.login,
-  ...placeOf(spec, cloud, given.network),
+  ...placeOf(spec, given.objects, given.network),
   ...(isRoutedByCloud(spec.podNetwork) && { routerId: given.network.routerId }),
   loadBalancerProvider: spec.loadBalancer.provider,
   caCertificate: given.operator?.caCertificate,

@@ -129,7 +129,7 @@ export interface AddonsArgs {
    */
   readonly controlPlaneTaints?: readonly Taint[];
   /** CIDRs from which the load balancers of Services accept clients. @default all addresses */
-  readonly serviceClientRanges?: readonly string[];
+  readonly serviceClientRanges?: pulumi.Input<string[]>;
   /** Whether sample Services and a sample persistent volume claim are deployed. */
   readonly samples: boolean;
   /** Settings of the sample Services. @default one sample Service has a floating IP */

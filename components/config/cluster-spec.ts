@@ -86,6 +86,7 @@ import {
   nonEmptyTextField,
   strictObject,
   booleanField,
+  inputField,
 } from "../schema/fields.js";
 
 type SeparateSchemas = {
@@ -102,7 +103,7 @@ const separateSchemas = Object.fromEntries(
  * is declared outside this schema.
  */
 export const clusterFieldsSchema = strictObject({
-  image: nonEmptyTextField("an image").meta(
+  image: inputField(nonEmptyTextField("an image")).meta(
     doc(
       "replaces nodes",
       "Image of the machines, by name or ID: a Debian or Ubuntu with cloud-init.",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { OutputUse } from "../schema/fields.js";
 import { clusterFieldsSchema } from "./cluster-spec.js";
 
 /** JSON schema, with the keywords that are read here. */
@@ -6,8 +7,11 @@ export interface Schema {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly change?: string;
-  /** Value that a program may use instead of a text: an output that stays secret. */
-  readonly accepts?: "secret";
+  /**
+   * How a program may pass an output. With `value`, the output is secret. Absent: the value must be
+   * known.
+   */
+  readonly acceptsOutput?: OutputUse;
   readonly otherwise?: string;
   /** Name of the type in programs of other languages, instead of the name by path. */
   readonly typeName?: string;

@@ -15,6 +15,7 @@ import {
 import { getClusterTagsOutput } from "../identity/resource-tags.js";
 import { FloatingIpComponent, type ExternalConnection } from "../network/floating-ip-component.js";
 import type { MachineGroupMember } from "../machine/machine-group.js";
+import { resolvePlaceholders } from "../pulumi/placeholders.js";
 import { getIngressPortObjectName } from "../plan/object-names.js";
 import type { IngressSpec } from "../config/load-balancing/ingress.js";
 import type { RouterAddress } from "../lookup/existing-network.js";
@@ -126,10 +127,14 @@ export class IngressLoadBalancer extends FloatingIpComponent {
 
   private allowed(): pulumi.Output<string[]> {
     const { spec, routerAddresses } = this.#args;
-    const clients = listServiceClientRanges(spec);
     return pulumi
-      .output(routerAddresses)
-      .apply((all = []) => normalizeListenerRanges([...clients, ...all.map(hostRange)]));
+      .all([routerAddresses, resolvePlaceholders(spec.serviceCidrs)])
+      .apply(([all = [], serviceCidrs]) =>
+        normalizeListenerRanges([
+          ...listServiceClientRanges({ ...spec, serviceCidrs }),
+          ...all.map(hostRange),
+        ]),
+      );
   }
 
   /**

@@ -2,6 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { ClusterMarkInput } from "../identity/resource-tags.js";
 import { creationTimeoutMinutes, formatMinutes } from "../lifecycle/create-timeouts.js";
 import type { LocalContext } from "../lookup/local-context.js";
+import { resolvePlaceholders } from "../pulumi/placeholders.js";
 import { createLoadBalancerErrorHook } from "./delete-failed-load-balancers.js";
 
 /**
@@ -27,8 +28,8 @@ export const getFlavorAndZone = ({
 }: {
   readonly flavorId?: string | undefined;
   readonly zone?: string | undefined;
-}): { readonly flavorId?: string; readonly availabilityZone?: string } => ({
-  ...(flavorId !== undefined && { flavorId }),
+}): { readonly flavorId?: pulumi.Input<string>; readonly availabilityZone?: string } => ({
+  ...(flavorId !== undefined && { flavorId: resolvePlaceholders(flavorId) }),
   ...(zone !== undefined && { availabilityZone: zone }),
 });
 

@@ -2,6 +2,7 @@ import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { apiPort } from "../../base/ports.js";
 import { getClusterDescriptionOutput, getClusterTagsOutput } from "../identity/resource-tags.js";
+import { mapResolved } from "../pulumi/placeholders.js";
 import { findAddressOfFamily } from "../../base/ip-addresses.js";
 import {
   Endpoint,
@@ -163,7 +164,7 @@ export class LoadBalancerEndpoint extends Endpoint {
         protocol: "TCP",
         protocolPort: apiPort,
         ...(!isOvnProvider(spec.provider) && {
-          allowedCidrs: normalizeListenerRanges([...allowedCidrs, nodes]),
+          allowedCidrs: mapResolved([...allowedCidrs, nodes], normalizeListenerRanges),
           timeoutClientData: silence,
           timeoutMemberData: silence,
         }),

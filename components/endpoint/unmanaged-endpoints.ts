@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isDnsName } from "../config/load-balancing/endpoint.js";
+import { ProgramError } from "../pulumi/errors.js";
+import { mapResolved, resolvePlaceholders } from "../pulumi/placeholders.js";
 import {
   Endpoint,
   failWithoutMembers,
@@ -20,8 +22,8 @@ export class ExistingEndpoint extends Endpoint {
   ) {
     super(name, opts);
     this.#host = args.spec.host;
-    this.externalHost = pulumi.output(this.#host);
-    this.certificateNames = pulumi.output([this.#host]);
+    this.externalHost = pulumi.output(resolvePlaceholders(this.#host));
+    this.certificateNames = pulumi.output(resolvePlaceholders([this.#host]));
     this.registerOutputs({});
   }
 
@@ -30,13 +32,26 @@ export class ExistingEndpoint extends Endpoint {
    * DNS name is then also the host name of the API, and machines resolve this name by DNS.
    */
   getInternalAddresses(): pulumi.Output<string[]> {
-    return pulumi.output(isDnsName(this.#host) ? [] : [this.#host]);
+    if (isDnsName(this.#host)) return pulumi.output([]);
+    return pulumi.output(mapResolved(this.#host, (address) => [requireAddress(address)]));
   }
 
   /** Does nothing, because the user configures the load balancer. */
   addControlPlane(): void {
     return;
   }
+}
+
+/**
+ * Returns the address. Throws if an Output turns out to be a DNS name: a DNS name is also the host
+ * name of the API, so it must be known before the run.
+ */
+function requireAddress(host: string): string {
+  if (!isDnsName(host)) return host;
+  throw new ProgramError(
+    "INVALID_CONFIG",
+    `cluster.endpoint.host: the Output is the DNS name ${host}; write a DNS name as plain text`,
+  );
 }
 
 /**

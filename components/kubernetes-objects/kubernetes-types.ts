@@ -18,6 +18,9 @@ import type * as pulumi from "@pulumi/pulumi";
 /** String that may become known only during the run, such as an ID from the cloud. */
 export type StringInput = pulumi.Input<string>;
 
+/** List of strings that may become known only during the run. */
+export type StringsInput = pulumi.Input<string[]>;
+
 /**
  * Object with API version, kind and name. The name is required, because Pulumi would otherwise
  * generate a name.

@@ -24,14 +24,10 @@ import {
   versionFieldPath,
   type FrozenValuesByPath,
 } from "../config/immutable-fields.js";
-import {
-  requireAdminNetwork,
-  requireExistingNetwork,
-  requireServicesExternalNetwork,
-  type CloudFacts,
-} from "../lookup/cloud-lookup.js";
+import type { CloudObjects } from "../lookup/cloud-objects.js";
 import { clusterType } from "../pulumi/cluster-type.js";
 import { createConfigError, type ArgumentProblem } from "../pulumi/errors.js";
+import { resolveEach } from "../pulumi/placeholders.js";
 import type { LocalContext } from "../lookup/local-context.js";
 import {
   parseResourceName,
@@ -133,16 +129,16 @@ export interface FrozenValuesSource {
 /** Returns the frozen values of a specification. A network is frozen by its ID. */
 export function getFrozenValues(
   spec: ClusterSpec,
-  cloud: pulumi.Output<CloudFacts>,
+  objects: CloudObjects,
   { operator, versionWritten = true }: FrozenValuesSource = {},
 ): FrozenValuesArgs {
   const plan = planCluster(spec);
   return {
     cluster: spec.name,
     values: {
-      ...collectFrozenValues(spec),
+      ...resolveEach(collectFrozenValues(spec)),
       ...getGenerationsToRecord(plan),
-      ...frozenIds(spec, cloud),
+      ...frozenIds(spec, objects),
       // The certificates themselves are not frozen, because they may be renewed.
       ...(operator?.caCertificate !== undefined && { [caCertificateFrozenPath]: "own" }),
       ...(operator?.clientCertificate && { [clientCertificateFrozenPath]: "own" }),
@@ -159,24 +155,23 @@ export function getFrozenValues(
  */
 function frozenIds(
   { externalNetwork, network: { existing, admin }, loadBalancer }: ClusterSpec,
-  cloud: pulumi.Output<CloudFacts>,
+  objects: CloudObjects,
 ): Record<string, pulumi.Output<string>> {
-  const network = cloud.apply((facts) => (existing ? requireExistingNetwork(facts) : undefined));
   const idOf = (part: "networkId" | "subnetId" | "routerId"): pulumi.Output<string> =>
-    network.apply((found) => found?.[part] ?? "");
+    objects.network.apply((found) => found[part] ?? "");
   return {
-    ...(externalNetwork !== undefined && { externalNetwork: cloud.externalNetworkId }),
+    ...(externalNetwork !== undefined && { externalNetwork: objects.externalNetwork.id }),
     ...(existing && {
       "network.existing.network": idOf("networkId"),
       "network.existing.subnet": idOf("subnetId"),
     }),
     ...(admin && {
-      "network.admin.network": cloud.apply((facts) => requireAdminNetwork(facts).networkId),
-      "network.admin.subnet": cloud.apply((facts) => requireAdminNetwork(facts).subnetId),
+      "network.admin.network": objects.adminNetwork.networkId,
+      "network.admin.subnet": objects.adminNetwork.subnetId,
     }),
     ...(existing?.router !== undefined && { "network.existing.router": idOf("routerId") }),
     ...(loadBalancer.network && {
-      "loadBalancer.network.externalNetwork": cloud.apply(requireServicesExternalNetwork).id,
+      "loadBalancer.network.externalNetwork": objects.servicesExternalNetwork.id,
     }),
   };
 }

@@ -3,7 +3,10 @@ import * as pulumi from "@pulumi/pulumi";
 import { recogniseError } from "../../base/failures/failure.js";
 import { orderLookups, isUuid } from "../../openstack/client/name-or-id.js";
 import { getCloudScope, type CloudScope } from "../../openstack/auth/token-scope.js";
-import type { RequiredLookups } from "../../openstack/checks/required-lookups.js";
+import {
+  withoutPlaceholders,
+  type RequiredLookups,
+} from "../../openstack/checks/required-lookups.js";
 import { ProgramError } from "../pulumi/errors.js";
 import { findServers } from "./existing-servers.js";
 import { findFloatingIp } from "./existing-floating-ip.js";
@@ -90,7 +93,7 @@ export const requireServicesExternalNetwork = ({
 const lacking = (what: string): never => {
   throw new ProgramError(
     "INVALID_CONFIG",
-    `The cloud's facts lack ${what}; look them up with \`lookUpCloud(requiredLookups(spec))\`.`,
+    `The cloud's facts lack ${what}; pass the result of \`prepare\` to \`new Cluster\` unchanged.`,
   );
 };
 
@@ -104,7 +107,7 @@ export const requireSecurityGroupId = (
  * Returns the lookups for an image. The provider cannot look up an image by ID, so an ID is
  * returned unchecked.
  */
-const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => [
+export const imageLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => [
   async () => {
     if (isUuid(reference)) return [{ id: reference }];
     const { ids } = await openstack.images.getImageIds({ name: reference }, opts);
@@ -124,7 +127,7 @@ const networkLookups = (reference: string, opts: pulumi.InvokeOptions): readonly
   });
 };
 
-const flavorLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
+export const flavorLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
   const findFlavors = async (
     by: openstack.compute.GetFlavorArgs,
   ): Promise<readonly FoundObject[]> => [await openstack.compute.getFlavor(by, opts)];
@@ -134,7 +137,10 @@ const flavorLookups = (reference: string, opts: pulumi.InvokeOptions): readonly 
   });
 };
 
-const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): readonly Lookup[] => {
+export const securityGroupLookups = (
+  reference: string,
+  opts: pulumi.InvokeOptions,
+): readonly Lookup[] => {
   const findGroups = async (
     by: openstack.networking.GetSecGroupArgs,
   ): Promise<readonly FoundObject[]> => [await openstack.networking.getSecGroup(by, opts)];
@@ -145,9 +151,9 @@ const securityGroupLookups = (reference: string, opts: pulumi.InvokeOptions): re
 };
 
 /**
- * Looks up everything that the cluster needs. Runs before anything is created. Throws one error
- * that lists all missing objects. If the cloud cannot be used at all, throws an error with the
- * reason.
+ * Looks up everything that the cluster needs, except objects whose name or ID is known only during
+ * the run (cloud-objects.ts). Runs before anything is created. Throws one error that lists all
+ * missing objects. If the cloud cannot be used at all, throws an error with the reason.
  *
  * @param operator access to Nova, to list the cluster's servers. Default: no servers are listed
  */
@@ -156,7 +162,8 @@ export async function lookUpCloud(
   opts: pulumi.InvokeOptions = {},
   operator?: LocalContext,
 ): Promise<CloudFacts> {
-  return ask(wanted, addPluginVersion(wanted.openstackPlugin, opts), operator);
+  const opened = addPluginVersion(wanted.openstackPlugin, opts);
+  return ask(withoutPlaceholders(wanted), opened, operator);
 }
 
 async function ask(
@@ -241,7 +248,7 @@ const whoseServers = async (
  * Returns the images and flavors of the machines whose servers the run creates or replaces. Returns
  * undefined if all images and flavors are needed, because the machines or their servers are unknown.
  */
-const findNeededNames = (
+export const findNeededNames = (
   machines: RequiredLookups["machines"],
   existing: ExistingServers | undefined,
 ): ReadonlySet<string> | undefined =>
@@ -257,8 +264,8 @@ const findNeededNames = (
  * Returns the result of a lookup. Returns an empty object if a name does not exist or is ambiguous,
  * but no machine to create needs the name. Existing servers ignore changes of image and flavor.
  */
-async function ignoreUnlessNeeded(
-  needed: Promise<ReadonlySet<string> | undefined>,
+export async function ignoreUnlessNeeded(
+  needed: ReadonlySet<string> | undefined | Promise<ReadonlySet<string> | undefined>,
   name: string,
   looking: Promise<LookupResult>,
 ): Promise<LookupResult> {
@@ -271,9 +278,13 @@ const findExternal = (
   reference: string | undefined,
   opts: pulumi.InvokeOptions,
 ): Promise<LookupResult> | undefined =>
-  reference === undefined
-    ? undefined
-    : findFirstMatch("external network", reference, networkLookups(reference, opts));
+  reference === undefined ? undefined : findExternalNetwork(reference, opts);
+
+export const findExternalNetwork = (
+  reference: string,
+  opts: pulumi.InvokeOptions,
+): Promise<LookupResult> =>
+  findFirstMatch("external network", reference, networkLookups(reference, opts));
 
 /**
  * Returns the networks that were found. Leaves out networks that the specification does not name.
@@ -290,6 +301,12 @@ const placesOf = (
 
 /** Placeholder for a lookup that the specification does not need. */
 const none: FoundObject = { id: "" };
+
+/** Returns the object that a lookup found. Throws if the lookup found none. */
+export function requireFound<T extends object>(found: LookupResult<T>): T {
+  requireAll([], found as LookupResult);
+  return found as T;
+}
 
 function requireAll(
   all: readonly LookupResult[],

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
 import type { MachineTurn } from "../lifecycle/rollout.js";
 import { computeChecksum } from "../pulumi/checksum.js";
+import { resolvePlaceholders } from "../pulumi/placeholders.js";
 import { getContainerdConfig } from "./preparation.js";
 import { renderProxyFiles, type ProxySpec } from "./proxy-documents.js";
 import { renderRegistryLogins } from "./registry-documents.js";
@@ -48,7 +49,7 @@ function proxyOf(spec: ProxySpec): pulumi.Input<string> {
   if (proxy === undefined) return "";
   return pulumi.secret(
     pulumi
-      .all([proxy.http, proxy.https])
-      .apply(([http, https]) => renderProxyFiles(spec, { http, https })),
+      .all([proxy.http, proxy.https, resolvePlaceholders(spec.endpoint)])
+      .apply(([http, https, endpoint]) => renderProxyFiles({ ...spec, endpoint }, { http, https })),
   );
 }

@@ -5,9 +5,9 @@ import type { MachineConnections } from "./machine-connections.js";
 import type { PlannedGroup, PlannedMachine } from "../plan/cluster-plan.js";
 import { needsMajority, roleTable, type LeaveStep } from "../config/roles.js";
 import { getServerGroupNameOutput } from "../identity/resource-tags.js";
-import { requireSecurityGroupId } from "../lookup/cloud-lookup.js";
 import { Component } from "../pulumi/component.js";
 import { toServerGroupPolicies } from "../pulumi/openstack-plugin.js";
+import { resolveEach } from "../pulumi/placeholders.js";
 import {
   CopiedScripts,
   RemoteScript,
@@ -106,12 +106,9 @@ export abstract class MachineGroup extends Component {
     this.#ipv6 = args.machines.ipv6;
     this.#encrypted = args.encrypted ?? false;
     this.#cloudAuthority = args.machines.cloudAuthority?.trimEnd() ?? "";
-    const found = pulumi.output(args.machines.cloud);
     const securityGroupIds = [
       ...args.securityGroupIds,
-      ...plan.securityGroups.map((one) =>
-        found.apply((facts) => requireSecurityGroupId(facts, one)),
-      ),
+      ...plan.securityGroups.map((one) => args.machines.objects.securityGroupId(one)),
     ];
     const serverGroupId = this.serverGroup(args);
     // Machines that are not nodes run no pods, so their ports do not allow addresses of pods.
@@ -219,7 +216,7 @@ export abstract class MachineGroup extends Component {
         connection,
         copied: copied(access),
         when: "up",
-        values: { ...values, ...markImplicitSecrets(values, this.#encrypted) },
+        values: resolveEach({ ...values, ...markImplicitSecrets(values, this.#encrypted) }),
       },
       {
         // `after` is the script that undoes this script. The state must contain `after` before this

@@ -13,12 +13,13 @@ import type { PlannedMachine } from "../plan/cluster-plan.js";
 import { getAdminPortName } from "../plan/object-names.js";
 import { roleTable } from "../config/roles.js";
 import { renderVolumeLines, type PlannedVolume } from "../plan/volumes.js";
-import type { CloudFacts } from "../lookup/cloud-lookup.js";
+import type { CloudObjects } from "../lookup/cloud-objects.js";
 import { Component } from "../pulumi/component.js";
 import { generationMetadataKey } from "../../openstack/inventory/ownership.js";
 import type { UnreachableServers, ScriptServer } from "../lifecycle/unreachable-servers.js";
 import { creationTimeoutMinutes, formatMinutes } from "../lifecycle/create-timeouts.js";
 import { delayOutputUntil } from "../pulumi/await-output.js";
+import { resolvePlaceholders } from "../pulumi/placeholders.js";
 import type { SshConnection, SshEndpoint } from "../remote-scripts/remote-script.js";
 import type { MachinesIpv6 } from "../network/network.js";
 import type { SecondInterface } from "./second-interface.js";
@@ -28,8 +29,8 @@ import { buildBlockDevices, type MachineVolume } from "./block-devices.js";
 /** Settings that all machines of a cluster have in common. */
 export interface CommonMachineSettings {
   readonly mark: ClusterMarkInput;
-  /** IDs of images, flavors and security groups. The keys are the names or IDs in the plan. */
-  readonly cloud: pulumi.Input<Pick<CloudFacts, "imageIds" | "flavorIds" | "securityGroupIds">>;
+  /** Returns the IDs of images, flavors and security groups in the plan. */
+  readonly objects: Pick<CloudObjects, "imageId" | "flavorId" | "securityGroupId">;
   readonly networkId: pulumi.Input<string>;
   readonly subnetId: pulumi.Input<string>;
   /** IPv6 subnet and CIDRs of the machines. Undefined if machines have no IPv6. */
@@ -204,7 +205,7 @@ export class Machine extends Component {
         metadata: getClusterMetadataOutput(args.mark),
         ...(type !== undefined && { volumeType: type }),
         ...(zone !== undefined && { availabilityZone: zone }),
-        ...(purpose === "root" && { imageId: idOf(args, "imageIds", args.plan.image) }),
+        ...(purpose === "root" && { imageId: args.objects.imageId(args.plan.image) }),
       },
       {
         replacementTrigger: args.generation,
@@ -221,7 +222,8 @@ export class Machine extends Component {
     const { plan, failed } = args;
     const { port, adminPort, volumes } = parts;
     const machine = plan.name;
-    const imageId = idOf(args, "imageIds", plan.image);
+    const metadata = resolvePlaceholders(plan.metadata);
+    const imageId = args.objects.imageId(plan.image);
     const boots = volumes.some(({ planned }) => planned.purpose === "root");
     return this.make(
       openstack.compute.Instance,
@@ -237,16 +239,16 @@ export class Machine extends Component {
         forceDelete: true,
         ...(!boots && { imageId }),
         ...(volumes.length > 0 && { blockDevices: buildBlockDevices(imageId, volumes) }),
-        flavorId: delayOutputUntil(args.placedAfter, idOf(args, "flavorIds", plan.flavor)),
+        flavorId: delayOutputUntil(args.placedAfter, args.objects.flavorId(plan.flavor)),
         // The default route of the server leads through the first network in the list.
         networks: [port, ...(adminPort ? [adminPort] : [])].map(({ id }) => ({ port: id })),
         ...(plan.zone !== undefined && { availabilityZone: plan.zone }),
         schedulerHints: hintsOf(args),
-        ...(plan.tags.length > 0 && { tags: [...plan.tags] }),
+        ...(plan.tags.length > 0 && { tags: resolvePlaceholders([...plan.tags]) }),
         metadata: pulumi
-          .all([getClusterMetadataOutput(args.mark), args.generation])
-          .apply(([marks, generation]) => ({
-            ...plan.metadata,
+          .all([getClusterMetadataOutput(args.mark), args.generation, metadata])
+          .apply(([marks, generation, own]) => ({
+            ...own,
             ...marks,
             [generationMetadataKey]: String(generation),
           })),
@@ -320,12 +322,6 @@ const secondInterface = (
         }))
     : pulumi.output(undefined);
 
-const idOf = (
-  { cloud }: MachineArgs,
-  kind: "imageIds" | "flavorIds",
-  name: string,
-): pulumi.Output<string> => pulumi.output(cloud).apply((facts) => facts[kind][name] ?? "");
-
 const hintsOf = ({
   serverGroupId,
   plan: { schedulerHints: more },
@@ -335,7 +331,7 @@ const hintsOf = ({
   return [
     {
       ...(serverGroupId !== undefined && { group: serverGroupId }),
-      ...(asked && { additionalProperties: { ...more } }),
+      ...(asked && { additionalProperties: resolvePlaceholders({ ...more }) }),
     },
   ];
 };
@@ -346,14 +342,16 @@ function userDataOf(
   { adminPort, key: hostKey }: Parts,
 ): pulumi.Output<string> {
   const replaces = failed.findNeverAnsweredServer(plan.name);
-  return pulumi.all([hostKey, secondInterface(adminPort, admin)]).apply(([key, second]) =>
-    renderUserData({
-      machine: plan.name,
-      login,
-      hostKey: key,
-      more: plan.cloudInit,
-      second,
-      ...(replaces !== undefined && { replaces }),
-    }),
-  );
+  return pulumi
+    .all([hostKey, secondInterface(adminPort, admin), resolvePlaceholders(login)])
+    .apply(([key, second, known]) =>
+      renderUserData({
+        machine: plan.name,
+        login: known,
+        hostKey: key,
+        more: plan.cloudInit,
+        second,
+        ...(replaces !== undefined && { replaces }),
+      }),
+    );
 }

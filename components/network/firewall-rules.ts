@@ -1,4 +1,5 @@
 import { Address4 } from "ip-address";
+import { getPlaceholderPath, isPlaceholder } from "../../base/placeholders.js";
 import { apiPort, etcdPorts } from "../../base/ports.js";
 import { isOvnProvider } from "../config/load-balancing/endpoint-traits.js";
 import type { SecurityGroupKey } from "../plan/cluster-plan.js";
@@ -21,7 +22,8 @@ export interface FirewallRule {
   /** Security group that contains the rule. */
   readonly group: SecurityGroupKey;
   readonly from: TrafficSource;
-  readonly ethertype: "IPv4" | "IPv6";
+  /** IP family. Undefined: `from` is a placeholder, whose family is known only during the run. */
+  readonly ethertype: "IPv4" | "IPv6" | undefined;
   /** Protocol. @default every protocol */
   readonly protocol?: "tcp" | "udp" | "icmp" | "ipv6-icmp" | "vrrp" | "4";
   /** First and last port. @default every port */
@@ -292,12 +294,24 @@ const balancerRows = (plan: FirewallPlan): readonly FirewallRow[] => {
   ];
 };
 
-const nameOf = (source: TrafficSource): string =>
-  "group" in source ? source.group : source.range.replaceAll(/[/:]/g, "-");
+/**
+ * Returns the part of a rule's name that names the source. For a placeholder, this is its path in
+ * the arguments, because the name must not depend on a value that is known only during the run.
+ */
+const nameOf = (source: TrafficSource): string => {
+  if ("group" in source) return source.group;
+  const { range } = source;
+  return isPlaceholder(range)
+    ? `output-${getPlaceholderPath(range).replaceAll(".", "-")}`
+    : range.replaceAll(/[/:]/g, "-");
+};
+
+const familySuffixes = { IPv4: "-v4", IPv6: "-v6" } as const;
 
 /** Returns the IP families of a source: one for a CIDR, both for a security group. */
 const ethertypes = (source: TrafficSource): readonly FirewallRule["ethertype"][] => {
   if ("group" in source) return ["IPv4", "IPv6"];
+  if (isPlaceholder(source.range)) return [undefined];
   return [Address4.isValid(source.range) ? "IPv4" : "IPv6"];
 };
 
@@ -308,7 +322,7 @@ const expand = ({ name, from, ...row }: FirewallRow): FirewallRule[] =>
       ...(row.protocol === "icmp" && ethertype === "IPv6" && { protocol: "ipv6-icmp" as const }),
       from: source,
       ethertype,
-      key: `${row.group}-${name}-from-${nameOf(source)}-${ethertype === "IPv4" ? "v4" : "v6"}`,
+      key: `${row.group}-${name}-from-${nameOf(source)}${ethertype ? familySuffixes[ethertype] : ""}`,
     })),
   );
 

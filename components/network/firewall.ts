@@ -1,11 +1,14 @@
 import * as openstack from "@pulumi/openstack";
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
+import { Address4, Address6 } from "ip-address";
 import {
   getClusterDescriptionOutput,
   getClusterTagsOutput,
   type ClusterMarkInput,
 } from "../identity/resource-tags.js";
 import { Component } from "../pulumi/component.js";
+import { ProgramError } from "../pulumi/errors.js";
+import { mapResolved, resolvePlaceholders } from "../pulumi/placeholders.js";
 import {
   listSecurityGroupKeys,
   type PlannedSecurityGroup,
@@ -19,6 +22,25 @@ export interface FirewallArgs {
   readonly groups: readonly PlannedSecurityGroup[];
   readonly rules: readonly FirewallRule[];
 }
+
+/** Returns the IP family of a CIDR that became known during the run. */
+function getFamily(range: string): "IPv4" | "IPv6" {
+  if (Address4.isValid(range)) return "IPv4";
+  if (Address6.isValid(range)) return "IPv6";
+  throw new ProgramError(
+    "INVALID_CONFIG",
+    `The Output "${range}" is not an address range; pass one like 203.0.113.0/24.`,
+  );
+}
+
+/** Returns the protocol of a rule. IPv6 has its own ICMP. */
+const protocolOf = (
+  protocol: NonNullable<FirewallRule["protocol"]>,
+  ethertype: pulumi.Input<string>,
+): pulumi.Input<string> =>
+  protocol === "icmp" && pulumi.Output.isInstance(ethertype)
+    ? ethertype.apply((family) => (family === "IPv6" ? "ipv6-icmp" : protocol))
+    : protocol;
 
 /** Security groups of the machines, with one resource for each rule. */
 export class Firewall extends Component {
@@ -70,18 +92,20 @@ export class Firewall extends Component {
   }
 
   private rule({ group, from, ports, protocol, ...rule }: FirewallRule): void {
+    const range = "group" in from ? undefined : from.range;
+    const ethertype = rule.ethertype ?? mapResolved(range ?? "", getFamily);
     this.make(
       openstack.networking.SecGroupRule,
       rule.key,
       {
         securityGroupId: this.group(group).id,
         direction: "ingress",
-        ethertype: rule.ethertype,
-        ...(protocol && { protocol }),
+        ethertype,
+        ...(protocol && { protocol: protocolOf(protocol, ethertype) }),
         ...(ports && { portRangeMin: ports[0], portRangeMax: ports[1] }),
         ...("group" in from
           ? { remoteGroupId: this.group(from.group).id }
-          : { remoteIpPrefix: from.range }),
+          : { remoteIpPrefix: resolvePlaceholders(from.range) }),
         description: rule.reason,
       },
       // Neutron deletes rules together with their group, whereas the provider would take 5 s for

@@ -19,6 +19,12 @@ export interface ExternalConnection {
    * Router interface in the machines' subnet. Undefined if the network existed before the cluster.
    */
   readonly routerInterface?: pulumi.Resource;
+  /**
+   * Returns the address of an existing floating IP, and checks an address that is known only during
+   * the run.
+   * @default all addresses were checked before the run
+   */
+  readonly checkFloatingIp?: (address: string) => pulumi.Input<string>;
 }
 
 /** Port that gets a floating IP, and the settings of the floating IP. */
@@ -82,14 +88,14 @@ export abstract class FloatingIpComponent extends Component {
    * tags, so the program never deletes it.
    */
   private attachExisting(
-    { routerInterface }: ExternalConnection,
+    { routerInterface, checkFloatingIp = (address) => address }: ExternalConnection,
     { portId, given }: FloatingIpTarget & { readonly given: string },
     opts: pulumi.CustomResourceOptions,
   ): PublicAddress {
     const holder = this.make(
       openstack.networking.FloatingIpAssociate,
       "floating-ip-association",
-      { floatingIp: given, portId },
+      { floatingIp: checkFloatingIp(given), portId },
       pulumi.mergeOptions(opts, {
         ...routed(routerInterface),
         // A port can have only one floating IP.

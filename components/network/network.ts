@@ -7,6 +7,7 @@ import {
   type ClusterMarkInput,
 } from "../identity/resource-tags.js";
 import { Component } from "../pulumi/component.js";
+import { mapResolved } from "../pulumi/placeholders.js";
 import { getIpv6SubnetName } from "../plan/object-names.js";
 import type { Ipv6Spec } from "../config/network/ipv6.js";
 import type { FoundNetwork, RouterAddress } from "../lookup/existing-network.js";
@@ -148,7 +149,9 @@ export class Network extends Component {
       networkId: network.id,
       cidr: args.nodes,
       ipVersion: 4,
-      dnsNameservers: args.dns.filter((one) => !args.ipv6 || Address4.isValid(one)),
+      dnsNameservers: mapResolved(args.dns, (all) =>
+        all.filter((one) => !args.ipv6 || Address4.isValid(one)),
+      ),
       ...(args.reserved.length > 0 && {
         allocationPools: [...listFreeAddressRanges(args.nodes, args.reserved)],
       }),
@@ -220,7 +223,7 @@ export class Network extends Component {
       ipVersion: 6,
       ipv6AddressMode: mode,
       ipv6RaMode: mode,
-      dnsNameservers: args.dns.filter((one) => !Address4.isValid(one)),
+      dnsNameservers: mapResolved(args.dns, (all) => all.filter((one) => !Address4.isValid(one))),
       description: getClusterDescriptionOutput(args.mark),
       tags: getClusterTagsOutput(args.mark),
     });

@@ -1,27 +1,22 @@
-import type * as pulumi from "@pulumi/pulumi";
 import { getServicesNetworkName } from "../plan/cluster-plan.js";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import {
-  requireExistingNetwork,
-  requireServicesExternalNetwork,
-  type CloudFacts,
-} from "../lookup/cloud-lookup.js";
+import type { CloudObjects } from "../lookup/cloud-objects.js";
 import type { NetworkArgs } from "./network.js";
 
 /** Returns the networks of the specification, with the IDs that were looked up in the cloud. */
 export const resolveNetworks = (
   { name, externalNetwork, network, loadBalancer }: ClusterSpec,
-  cloud: pulumi.Output<CloudFacts>,
+  objects: CloudObjects,
 ): Pick<NetworkArgs, "externalNetwork" | "ofServices"> & {
   readonly existing: NetworkArgs["existing"];
 } => ({
   ...(externalNetwork !== undefined && {
-    externalNetwork: { id: cloud.externalNetworkId, name: cloud.externalNetworkName },
+    externalNetwork: { id: objects.externalNetwork.id, name: objects.externalNetwork.name },
   }),
-  existing: network.existing && cloud.apply(requireExistingNetwork),
+  existing: network.existing && objects.network,
   ofServices: loadBalancer.network && {
     name: getServicesNetworkName(name),
     range: loadBalancer.network.range,
-    externalNetwork: cloud.apply(requireServicesExternalNetwork),
+    externalNetwork: objects.servicesExternalNetwork,
   },
 });

@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { ClusterSpec } from "../config/cluster-spec.js";
-import { requireAdminNetwork, type CloudFacts } from "../lookup/cloud-lookup.js";
+import type { CloudObjects } from "../lookup/cloud-objects.js";
 import type { FoundAdminNetwork } from "../lookup/existing-network.js";
 import type { Firewall } from "./firewall.js";
 
@@ -13,14 +13,14 @@ export interface AdminNetwork {
 /** Returns the network of the second interfaces, or undefined if machines have one interface. */
 export const getAdminNetwork = ({
   spec,
-  cloud,
+  objects,
   firewall,
 }: {
   readonly spec: Pick<ClusterSpec, "network">;
-  readonly cloud: pulumi.Output<CloudFacts>;
+  readonly objects: CloudObjects;
   readonly firewall: Firewall;
 }): AdminNetwork | undefined =>
   spec.network.admin && {
-    found: cloud.apply(requireAdminNetwork),
+    found: objects.adminNetwork,
     securityGroupIds: firewall.adminGroupIds,
   };

@@ -1,12 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../cluster.js";
 import { jsonSchema } from "../config/json-schema.js";
+import { prepare, type PrepareArgs } from "../prepare.js";
 import { clusterType } from "../pulumi/cluster-type.js";
 import { createConfigError, type ArgumentProblem, type ProgramError } from "../pulumi/errors.js";
 import { clusterOutputsSchema, type ClusterOutputName } from "./output-schema.js";
 import { getPackageSchema } from "./package-schema.js";
 import { readPlainInputs } from "./plain-inputs.js";
-import { prepareArguments } from "./prepare-arguments.js";
 
 /** Provider that creates a `Cluster` for a program in another language than TypeScript. */
 export class ClusterProvider implements pulumi.provider.Provider {
@@ -26,10 +26,11 @@ export class ClusterProvider implements pulumi.provider.Provider {
   ): Promise<pulumi.provider.ConstructResult> => {
     if (type !== clusterType) throw new TypeError(`stackadm has no resource ${type}`);
     const { args, problems } = await readPlainInputs(inputs, jsonSchema());
-    if (problems.length > 0) throw createInputError(name, problems);
+    const where = `The cluster ${name}`;
+    if (problems.length > 0) throw createInputError(where, problems);
     const provider = findOpenstackProvider(options.providers);
-    const prepared = await prepareArguments(name, args, { env: this.env, provider });
-    if ("problems" in prepared) throw createInputError(name, prepared.problems);
+    const named = { name, ...args } as PrepareArgs;
+    const prepared = await prepare(named, { env: this.env, where, ...(provider && { provider }) });
     const cluster = new Cluster(name, prepared, options);
     return { urn: cluster.urn, state: getOutputs(cluster) };
   };
@@ -46,14 +47,14 @@ const findOpenstackProvider = (
   Array.isArray(providers) ? undefined : providers?.["openstack"];
 
 /**
- * Returns the error for invalid arguments. The error lists all problems. It is no
+ * Returns the error for arguments that are no plain values. It lists all problems. It is no
  * `InputPropertiesError`, because the engine prints the value of each property of such an error,
  * also if the value is a secret.
  */
-const createInputError = (name: string, problems: readonly ArgumentProblem[]): ProgramError =>
+const createInputError = (where: string, problems: readonly ArgumentProblem[]): ProgramError =>
   createConfigError(
-    `The cluster ${name}`,
-    problems.map(({ path, message }) => ({ path: path.replace(/^cluster\./, ""), message })),
+    where,
+    problems.map(({ path, message }) => ({ path: `cluster.${path}`, message })),
   );
 
 /**

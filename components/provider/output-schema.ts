@@ -32,7 +32,7 @@ const separateMachines = Object.fromEntries(
 
 /** Schema of the outputs of a cluster that programs in all languages can read. */
 export const clusterOutputsSchema = z.object({
-  kubeconfig: described("Kubeconfig of the administrator.").meta({ accepts: "secret" }),
+  kubeconfig: described("Kubeconfig of the administrator.").meta({ acceptsOutput: "value" }),
   apiEndpoint: described("URL of the Kubernetes API: `https://203.0.113.7:6443`."),
   clusterId: described("UID of the namespace kube-system."),
   clusterName: described("Name of the cluster."),

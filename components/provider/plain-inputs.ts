@@ -27,7 +27,7 @@ async function read(
   path: string,
   problems: ArgumentProblem[],
 ): Promise<unknown> {
-  if (schema?.accepts !== undefined) return value;
+  if (schema?.acceptsOutput !== undefined) return value;
   if (pulumi.Output.isInstance(value)) {
     const problem = await findProblem(value);
     if (problem === undefined) return read(await awaitKnownOutput(value), schema, path, problems);

@@ -95,12 +95,12 @@ export class TypeSpecs {
       ...this.type(schema, name),
       ...(description !== "" && { description }),
       ...(typeof schema.const === "string" && { const: schema.const }),
-      ...(schema.accepts === "secret" && { secret: true }),
+      ...(schema.acceptsOutput === "value" && { secret: true }),
     };
   }
 
   private type(schema: Schema, name: string): TypeSpec {
-    if (schema.accepts !== undefined) return { type: "string" };
+    if (schema.acceptsOutput !== undefined) return { type: "string" };
     const spec = this.shape(schema, name);
     return this.kind === "arguments" ? { ...spec, plain: true } : spec;
   }

@@ -1,5 +1,6 @@
 import { Address4, Address6 } from "ip-address";
 import { z } from "zod";
+import { isPlaceholder } from "../../base/placeholders.js";
 import type { StringInput } from "../kubernetes-objects/kubernetes-types.js";
 
 /**
@@ -20,6 +21,13 @@ export const changeEffects = [
   "refused",
 ] as const;
 export type ChangeEffect = (typeof changeEffects)[number];
+
+/**
+ * Ways in which a schema accepts an output, as `acceptsOutput` in its metadata:
+ * - `placeholder`: a placeholder stands for the output (base/placeholders.ts)
+ * - `value`: the schema accepts the output itself
+ */
+export type OutputUse = "placeholder" | "value";
 
 /** Documentation of one argument. */
 export interface ArgumentDocumentation {
@@ -42,8 +50,17 @@ export const doc = (
 
 /** Returns the value as JSON for an error message, shortened to 60 characters. */
 export const shortValue = (value: unknown): string => {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  const text = value === undefined ? "nothing" : toJson(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+};
+
+/** Returns the value as JSON. A value that contains an output has no JSON. */
+const toJson = (value: unknown): string => {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "a value with an Output";
+  }
 };
 
 /**
@@ -61,7 +78,16 @@ export const textField = (
       error: ({ input }) =>
         input === undefined ? `is missing; ${missing}` : `${shortValue(input)} ${wrong}`,
     })
-    .refine(test, { error: ({ input }) => `${shortValue(input)} ${wrong}${more(String(input))}` });
+    .refine((value) => isPlaceholder(value) || test(value), {
+      error: ({ input }) => `${shortValue(input)} ${wrong}${more(String(input))}`,
+    });
+
+/**
+ * Returns the schema of a text that may be an output in a program. Such a value decides neither
+ * which resources exist nor their names. The checks see a placeholder for an output.
+ */
+export const inputField = (field: z.ZodType<string, string>): z.ZodType<string, StringInput> =>
+  field.meta({ acceptsOutput: "placeholder" satisfies OutputUse });
 
 /**
  * Returns the schema of a name. Names with blanks at their ends or with line ends are refused,
@@ -90,7 +116,7 @@ export const secretField = (
         (typeof value === "object" && value !== null),
       { error: missing },
     )
-    .meta({ accepts: "secret" });
+    .meta({ acceptsOutput: "value" satisfies OutputUse });
 
 /** Schema of one or several certificates in PEM. */
 export const pemField: z.ZodType<string, string> = textField(
@@ -252,8 +278,8 @@ export const list = <Item extends z.ZodType>(
 /** Returns the schema of a list of existing Neutron security groups, by name or ID. */
 export const securityGroupsField = (
   of: string,
-): z.ZodDefault<z.ZodArray<z.ZodType<string, string>>> =>
-  list(nonEmptyTextField("a security group"), 0, "a list of security groups")
+): z.ZodDefault<z.ZodArray<z.ZodType<string, StringInput>>> =>
+  list(inputField(nonEmptyTextField("a security group")), 0, "a list of security groups")
     .default([])
     .meta(
       doc(

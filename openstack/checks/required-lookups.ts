@@ -1,3 +1,4 @@
+import { isPlaceholder } from "../../base/placeholders.js";
 import type { PulumiOpenstackVersion } from "../../base/versions/pulumi-openstack-versions.js";
 
 /** Names or IDs of objects that the program looks up in the cloud for a cluster. */
@@ -77,4 +78,25 @@ export interface WantedFloatingIp {
   readonly address: string;
   /** Path in the specification, for example `endpoint.floatingIp`. */
   readonly path: string;
+}
+
+const isKnown = (reference: string | undefined): boolean =>
+  reference === undefined || !isPlaceholder(reference);
+
+/** Returns the lookups whose names and IDs are known before the run. */
+export function withoutPlaceholders(wanted: RequiredLookups): RequiredLookups {
+  const { externalNetwork, servicesExternalNetwork, network, admin, ...lists } = wanted;
+  const { securityGroups, floatingIps } = wanted;
+  return {
+    ...lists,
+    images: wanted.images.filter(isKnown),
+    flavors: wanted.flavors.filter(isKnown),
+    ...(securityGroups && { securityGroups: securityGroups.filter(isKnown) }),
+    ...(floatingIps && { floatingIps: floatingIps.filter(({ address }) => isKnown(address)) }),
+    ...(externalNetwork !== undefined && isKnown(externalNetwork) && { externalNetwork }),
+    ...(servicesExternalNetwork !== undefined &&
+      isKnown(servicesExternalNetwork) && { servicesExternalNetwork }),
+    ...(network && [network.network, network.subnet, network.router].every(isKnown) && { network }),
+    ...(admin && [admin.network, admin.subnet].every(isKnown) && { admin }),
+  };
 }

@@ -11,7 +11,7 @@
  * packages/bench/records.jsonl.
  */
 import { parseArgs } from "node:util";
-import { requiredLookups } from "../../components/index.js";
+import { requiredLookups } from "../../components/cloud-requirements.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
 import { takeInventory, type CloudObject } from "../../openstack/inventory/inventory.js";
 import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureAgent } from "../../automation/setup/ssh-agent.js";
 import { connectCloud } from "../../openstack/client/cloud-client.js";
-import { requiredLookups } from "../../components/index.js";
+import { requiredLookups } from "../../components/cloud-requirements.js";
 import { specOf } from "../../test/support/config/spec.js";
 import { lookUpCloudFacts } from "./support/bare/cloud.js";
 import { Installation, type CommandRun } from "./support/installation.js";

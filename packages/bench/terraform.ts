@@ -25,7 +25,7 @@ import {
   type CloudObject,
 } from "../../openstack/inventory/inventory.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
-import { requiredLookups } from "../../components/index.js";
+import { requiredLookups } from "../../components/cloud-requirements.js";
 import { behindProxy } from "../../test/lab/support/faults/behind-proxy.js";
 import { labCluster, type LabCluster } from "../../test/lab/support/stack/lab-cluster.js";
 import { startFakeCloud } from "../../test/support/cloud/fake-openstack.js";

@@ -1,8 +1,6 @@
-import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { choosePublicKey } from "../../components/schema/merge-defaults.js";
 import { parseOutputs } from "../../automation/verify/cluster-outputs.js";
 import { getPackageRoot } from "../../base/paths.js";
 import { run, type RunCommandResult } from "../../base/run-command.js";
@@ -53,11 +51,9 @@ export class ProgramStack extends Stack {
       described: { image: imageOf(this.name) },
     });
     const { env } = cluster.environment;
-    const keys = execFileSync("ssh-add", ["-L"], { encoding: "utf8", env }).split("\n");
     this.directory = join(cluster.stackFile, "..");
     this.env = env;
     await this.pulumi("stack", "init");
-    await this.pulumi("config", "set", "sshPublicKey", choosePublicKey(keys) ?? "");
     return cluster;
   }
 

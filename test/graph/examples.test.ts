@@ -23,9 +23,9 @@ describe("the graph of an example", () => {
     });
 
   for (const name of programNames())
-    it(`matches the golden file, from at most 35 lines: the program ${name}`, async () => {
+    it(`matches the golden file, from at most 20 lines: the program ${name}`, async () => {
       const file = programFile(name);
-      assert.ok(readFileSync(file, "utf8").trim().split("\n").length <= 35);
+      assert.ok(readFileSync(file, "utf8").trim().split("\n").length <= 20);
       review(name, (await programGraph(name)).rows);
     });
 });

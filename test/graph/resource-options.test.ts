@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
-import { Cluster, type ClusterComponentArgs } from "../../components/cluster.js";
+import { Cluster } from "../../components/cluster.js";
+import type { ClusterComponentArgs } from "../../components/cluster-arguments.js";
 import { cloudAnswers } from "../support/cloud/cloud-answers.js";
 import { smallest } from "../support/config/spec.js";
 import { graph, type Row } from "../support/graph/graph.js";

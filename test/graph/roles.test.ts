@@ -16,6 +16,7 @@ import { canarySeed, cloudAnswers, sampleIdentity } from "../support/cloud/cloud
 import { graph, type Row } from "../support/graph/graph.js";
 import { renderSentScript } from "../support/graph/sent.js";
 import { specOf } from "../support/config/spec.js";
+import { knownObjects } from "../support/graph/known-objects.js";
 
 const invented = "gateway" as MachineRole;
 const table = roleTable as Record<string, RoleRow>;
@@ -41,7 +42,7 @@ describe("a role added to roleTable", () => {
     const mark = { name: "dev", identity: sampleIdentity };
     const machines: CommonMachineSettings = {
       mark,
-      cloud: { imageIds: {}, flavorIds: {}, securityGroupIds: {} },
+      objects: knownObjects({ imageIds: {}, flavorIds: {}, securityGroupIds: {} }),
       networkId: "network",
       subnetId: "subnet",
       portSecurity: true,

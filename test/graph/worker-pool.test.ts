@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as openstack from "@pulumi/openstack";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster, WorkerPool, type WorkerPoolArgs } from "../../components/index.js";
-import type { ClusterComponentArgs } from "../../components/cluster.js";
+import type { ClusterComponentArgs } from "../../components/cluster-arguments.js";
 import { cloudAnswers } from "../support/cloud/cloud-answers.js";
 import { smallest } from "../support/config/spec.js";
 import { graph, type GraphOptions, type Row } from "../support/graph/graph.js";

@@ -2,6 +2,7 @@
  * Renders Services of type LoadBalancer with the annotations of cloud-provider-openstack (pure
  * functions).
  */
+import type { StringInput, StringsInput } from "../../kubernetes-objects/kubernetes-types.js";
 import type { SampleServices } from "../../config/load-balancing/sample-services.js";
 import { serviceAnnotationKeys } from "../../config/load-balancing/service-annotations.js";
 
@@ -16,10 +17,11 @@ export interface LoadBalancerServiceSettings {
    * CIDRs from which clients are accepted. The list must also contain the cluster's own networks.
    * @default all addresses
    */
-  readonly clients?: readonly string[] | undefined;
+  readonly clients?: StringsInput | undefined;
 }
 
-type Settings = Pick<SampleServices, "address" | "annotations"> & LoadBalancerServiceSettings;
+type Settings = Pick<SampleServices, "annotations"> &
+  LoadBalancerServiceSettings & { readonly address?: StringInput | undefined };
 
 /**
  * Returns the annotations and fields of a Service. With `external`, the load balancer has a
@@ -39,7 +41,7 @@ export function buildLoadBalancerFields(reach: "external" | "internal", settings
       type: "LoadBalancer" as const,
       ...(reach === "external" &&
         settings.address !== undefined && { loadBalancerIP: settings.address }),
-      ...(settings.clients && { loadBalancerSourceRanges: [...settings.clients] }),
+      ...(settings.clients && { loadBalancerSourceRanges: settings.clients }),
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Kubernetes objects of Traefik, the ingress controller (pure functions). */
 import { ingressPorts } from "../../config/load-balancing/ingress-traits.js";
 import { poolLabel } from "../../config/roles.js";
-import type { IngressSpec } from "../../config/load-balancing/ingress.js";
+import type { IngressSettings } from "../../config/load-balancing/ingress.js";
 import type {
   Container,
   Deployment,
@@ -75,7 +75,7 @@ export function buildTraefikRbac(): RbacObjects {
 
 export function buildIngressClass({
   defaultClass,
-}: Pick<IngressSpec, "defaultClass">): IngressClass {
+}: Pick<IngressSettings, "defaultClass">): IngressClass {
   const annotations = { "ingressclass.kubernetes.io/is-default-class": String(defaultClass) };
   return {
     apiVersion: "networking.k8s.io/v1",
@@ -88,7 +88,7 @@ export function buildIngressClass({
 /** Arguments of {@link buildTraefikDeployment}. */
 export interface TraefikSettings {
   readonly image: string;
-  readonly spec: IngressSpec;
+  readonly spec: IngressSettings;
   /** Taints of the machines in the worker pool that runs Traefik. @default none */
   readonly taints?: readonly Taint[];
   /**
@@ -219,7 +219,7 @@ function proxy({ image, shown }: TraefikSettings): Container {
  * machines with a Traefik pod.
  */
 export function buildTraefikService(
-  spec: IngressSpec,
+  spec: IngressSettings,
   ...[awaited, balancing]: [awaited?: boolean, balancing?: LoadBalancerServiceSettings]
 ): Service {
   const { metadata, spec: serviceSpec } = wayOf(spec, balancing);
@@ -244,7 +244,7 @@ export function buildTraefikService(
   };
 }
 
-const wayOf = (spec: IngressSpec, balancing: LoadBalancerServiceSettings | undefined) =>
+const wayOf = (spec: IngressSettings, balancing: LoadBalancerServiceSettings | undefined) =>
   spec.kind === "service"
     ? buildLoadBalancerFields(spec.public ? "external" : "internal", { ...spec, ...balancing })
     : { metadata: {}, spec: { type: "NodePort", externalTrafficPolicy: "Local" } };

@@ -22,6 +22,7 @@ import {
   ipv4RangeField,
   strictObject,
   booleanField,
+  inputField,
 } from "../../schema/fields.js";
 
 /**
@@ -48,7 +49,7 @@ const servicesNetworkSchema = strictObject({
         "Range of a separate network for the addresses of Services' load balancers. The program creates the network with a subnet and a router; load balancers forward from it to the machines in their network, which by Octavia's documentation `amphora` can do and `ovn` cannot. A Service with the annotation `loadbalancer.openstack.org/class: machines` keeps its load balancer in the machines' network, as the program's own internal ones do. An existing cluster can gain this network, for new load balancers, and then keeps it. For a network that already exists, write `networkId`, `subnetId` and `floatingNetworkId` instead.",
       ),
     ),
-  externalNetwork: nonEmptyTextField("the external network of the services").meta(
+  externalNetwork: inputField(nonEmptyTextField("the external network of the services")).meta(
     doc(
       "refused",
       "External network of that router and of the Services' floating IPs, by name or ID; it may be the same as `externalNetwork`.",

@@ -10,6 +10,7 @@ import {
   strictObject,
   textField,
   booleanField,
+  inputField,
 } from "../../schema/fields.js";
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -44,7 +45,7 @@ const open = booleanField()
   );
 
 /** Option `floatingIp` of the endpoints `floating-ip`, `load-balancer` and `virtual-ip`. */
-const floating = ipv4AddressField
+const floating = inputField(ipv4AddressField)
   .optional()
   .meta(
     doc(
@@ -92,10 +93,12 @@ const virtualIpSchema = strictObject({
 
 const existingEndpointSchema = strictObject({
   kind: z.literal("existing"),
-  host: textField(
-    (value) => isAddress(value) || isDnsName(value),
-    "is neither an IP address nor a DNS name; write one like 203.0.113.7 or api.example.org",
-    "write the address or DNS name of the balancer, like 203.0.113.7 or api.example.org",
+  host: inputField(
+    textField(
+      (value) => isAddress(value) || isDnsName(value),
+      "is neither an IP address nor a DNS name; write one like 203.0.113.7 or api.example.org",
+      "write the address or DNS name of the balancer, like 203.0.113.7 or api.example.org",
+    ),
   ).meta(
     doc(
       "in place",

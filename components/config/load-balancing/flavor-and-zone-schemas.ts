@@ -1,4 +1,4 @@
-import { doc, nonEmptyTextField } from "../../schema/fields.js";
+import { doc, inputField, nonEmptyTextField } from "../../schema/fields.js";
 
 /**
  * Returns the schemas of the arguments for a load balancer's flavor and zone.
@@ -7,7 +7,7 @@ import { doc, nonEmptyTextField } from "../../schema/fields.js";
  * @param otherwise sentence for the documentation that describes which traffic a change interrupts
  */
 export const flavorAndZoneSchemas = (kind: string, otherwise: string) => ({
-  flavorId: nonEmptyTextField("the ID of a flavor of Octavia")
+  flavorId: inputField(nonEmptyTextField("the ID of a flavor of Octavia"))
     .optional()
     .meta(
       doc(

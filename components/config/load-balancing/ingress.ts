@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { StringInput } from "../../kubernetes-objects/kubernetes-types.js";
 import type { IngressTraitsInput } from "./ingress-traits.js";
 import { flavorAndZoneSchemas } from "./flavor-and-zone-schemas.js";
 import { annotationsRefusedForTraefik, serviceAnnotationsSchema } from "./service-annotations.js";
@@ -10,6 +11,7 @@ import {
   strictObject,
   booleanField,
   integerField,
+  inputField,
 } from "../../schema/fields.js";
 
 const common = {
@@ -42,7 +44,7 @@ const common = {
 const serviceSchema = strictObject({
   kind: z.literal("service"),
   ...common,
-  address: ipv4AddressField
+  address: inputField(ipv4AddressField)
     .optional()
     .meta(
       doc(
@@ -68,7 +70,7 @@ const workersSchema = strictObject({
     "workers",
     "A change recreates the load balancer; meanwhile no client reaches Traefik.",
   ),
-  floatingIp: ipv4AddressField
+  floatingIp: inputField(ipv4AddressField)
     .optional()
     .meta(
       doc(
@@ -94,6 +96,12 @@ export const ingressSchema = z
   );
 
 export type IngressSpec = NonNullable<z.output<typeof ingressSchema>>;
+/** Settings of the ingress controller. The address may become known only during the run. */
+export type IngressSettings =
+  | Extract<IngressSpec, { kind: "workers" }>
+  | (Omit<Extract<IngressSpec, { kind: "service" }>, "address"> & {
+      readonly address?: StringInput | undefined;
+    });
 
 interface Chosen extends IngressTraitsInput {
   readonly workers: Readonly<Record<string, { readonly count: number }>>;

@@ -1,5 +1,12 @@
 import type { z } from "zod";
-import { ipv4AddressField, booleanField, doc, strictObject } from "../../schema/fields.js";
+import type { StringInput } from "../../kubernetes-objects/kubernetes-types.js";
+import {
+  ipv4AddressField,
+  booleanField,
+  doc,
+  strictObject,
+  inputField,
+} from "../../schema/fields.js";
 import { serviceAnnotationsSchema } from "./service-annotations.js";
 
 export const sampleServicesSchema = strictObject({
@@ -12,7 +19,7 @@ export const sampleServicesSchema = strictObject({
         "`true`",
       ),
     ),
-  address: ipv4AddressField
+  address: inputField(ipv4AddressField)
     .optional()
     .meta(
       doc(
@@ -24,4 +31,8 @@ export const sampleServicesSchema = strictObject({
   annotations: serviceAnnotationsSchema(),
 }).prefault({});
 
-export type SampleServices = z.output<typeof sampleServicesSchema>;
+type Checked = z.output<typeof sampleServicesSchema>;
+/** Settings of the sample Services. The address may become known only during the run. */
+export type SampleServices = Omit<Checked, "address"> & {
+  readonly address?: StringInput | undefined;
+};

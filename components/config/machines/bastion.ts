@@ -1,5 +1,11 @@
 import type { z } from "zod";
-import { doc, nonEmptyTextField, strictObject, integerField } from "../../schema/fields.js";
+import {
+  doc,
+  nonEmptyTextField,
+  strictObject,
+  integerField,
+  inputField,
+} from "../../schema/fields.js";
 import { machineFieldSchemas, type MachineGroupSpec } from "./group-options.js";
 import type { ConflictCheck, SeparateGroupDefinition } from "./separate-group-definition.js";
 import type { sshAccessModes } from "./ssh-access.js";
@@ -7,7 +13,7 @@ import { bastionVolumeSchemas } from "./volumes.js";
 
 /** Options of the bastion: a machine that only forwards SSH to the other machines. */
 const bastionSchema = strictObject({
-  flavor: nonEmptyTextField("a flavor").meta(
+  flavor: inputField(nonEmptyTextField("a flavor")).meta(
     doc(
       "replaces nodes",
       "With `access: bastion`: flavor of the bastion, by name or ID. The bastion runs nothing but SSH.",

@@ -8,6 +8,7 @@ import {
   strictObject,
   shortValue,
   integerField,
+  inputField,
 } from "../../schema/fields.js";
 import { etcdMemberVolumeSchemas } from "./volumes.js";
 
@@ -31,7 +32,7 @@ const etcdSchema = strictObject({
         "on the control planes",
       ),
     ),
-  flavor: nonEmptyTextField("a flavor").meta(
+  flavor: inputField(nonEmptyTextField("a flavor")).meta(
     doc(
       "replaces nodes",
       "Flavor of each etcd machine, by name or ID. Frozen while the machine exists. The speed of its disk limits how fast the cluster writes.",

@@ -11,6 +11,7 @@ import {
   shortValue,
   textField,
   integerField,
+  inputField,
 } from "../../schema/fields.js";
 
 const prefix = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -71,14 +72,16 @@ const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
   z
     .record(
       z.string().regex(free),
-      z
-        .string({
-          error: ({ input }) => `${shortValue(input)} is no text; write it between quotes`,
-        })
-        .max(most, {
-          error: ({ input }) =>
-            `${shortValue(input)} is too long; write at most ${String(most)} characters`,
-        }),
+      inputField(
+        z
+          .string({
+            error: ({ input }) => `${shortValue(input)} is no text; write it between quotes`,
+          })
+          .max(most, {
+            error: ({ input }) =>
+              `${shortValue(input)} is too long; write at most ${String(most)} characters`,
+          }),
+      ),
       {
         error: ({ code, input }) =>
           code === "invalid_key"
@@ -88,7 +91,7 @@ const texts = (of: string, free: RegExp, instead: string, most = Infinity) =>
     )
     .default({});
 
-const imageSchema = nonEmptyTextField("an image").optional();
+const imageSchema = inputField(nonEmptyTextField("an image")).optional();
 const zoneSchema = nonEmptyTextField("an availability zone").optional();
 
 /** Values of `spread`: how strictly Nova places the machines of a group on different hosts. */
@@ -101,9 +104,11 @@ export const machineFieldSchemas = {
     doc("replaces nodes", "Image of these machines, by name or ID.", "the cluster's `image`"),
   ),
   tags: list(
-    textField(
-      (one) => /^[^,/]{1,60}$/.test(one),
-      "is not a tag; use at most 60 characters without comma and slash",
+    inputField(
+      textField(
+        (one) => /^[^,/]{1,60}$/.test(one),
+        "is not a tag; use at most 60 characters without comma and slash",
+      ),
     ),
     0,
     "a list of tags",
@@ -189,7 +194,7 @@ export const nodesSchema = <Volumes extends z.core.$ZodLooseShape>(volumes: Volu
     .record(
       positionSchema,
       strictObject({
-        flavor: nonEmptyTextField("a flavor")
+        flavor: inputField(nonEmptyTextField("a flavor"))
           .optional()
           .meta(doc("replaces nodes", "Flavor of this machine.", "the group's `flavor`")),
         image: imageSchema.meta(

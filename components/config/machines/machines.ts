@@ -11,6 +11,7 @@ import {
   textField,
   booleanField,
   integerField,
+  inputField,
 } from "../../schema/fields.js";
 import { etcdMemberVolumeSchemas, workerVolumeSchemas } from "./volumes.js";
 
@@ -23,7 +24,7 @@ export const generationSchema = integerField(0, "a generation")
     ),
   );
 
-const flavorSchema = nonEmptyTextField("a flavor").meta(
+const flavorSchema = inputField(nonEmptyTextField("a flavor")).meta(
   doc("replaces nodes", "Flavor of each machine, by name or ID."),
 );
 
@@ -44,7 +45,7 @@ const controlPlaneGenerationSchema = integerField(0, "a generation")
 
 /** Machines that run the Kubernetes API and, without `etcd`, also etcd. */
 export const controlPlaneSchema = strictObject({
-  flavor: nonEmptyTextField("a flavor").meta(
+  flavor: inputField(nonEmptyTextField("a flavor")).meta(
     doc(
       "replaces nodes",
       "Flavor of each control plane, by name or ID. Frozen while the machine exists.",
@@ -163,10 +164,12 @@ export const sshSchema = strictObject({
         "Login name; the program creates it on the machines, with sudo and without a password. Every connection uses it, so machines created with another name could not be reached.",
       ),
     ),
-  publicKey: textField(
-    (value) => publicKey.test(value),
-    "is not a public key; write one line like `ssh-ed25519 AAAA...`",
-    "start an ssh-agent with a key (`ssh-add`), or write one line like `ssh-ed25519 AAAA...`",
+  publicKey: inputField(
+    textField(
+      (value) => publicKey.test(value),
+      "is not a public key; write one line like `ssh-ed25519 AAAA...`",
+      "start an ssh-agent with a key (`ssh-add`), or write one line like `ssh-ed25519 AAAA...`",
+    ),
   ).meta(
     doc(
       "replaces nodes",
@@ -183,7 +186,7 @@ export const sshSchema = strictObject({
         "10 times `timeoutFactor`",
       ),
     ),
-  floatingIp: ipv4AddressField
+  floatingIp: inputField(ipv4AddressField)
     .optional()
     .meta(
       doc(
@@ -193,9 +196,11 @@ export const sshSchema = strictObject({
       ),
     ),
   loginKeys: list(
-    textField(
-      (value) => publicKey.test(value),
-      "is not a public key; write one line like `ssh-ed25519 AAAA... name`",
+    inputField(
+      textField(
+        (value) => publicKey.test(value),
+        "is not a public key; write one line like `ssh-ed25519 AAAA... name`",
+      ),
     ),
     0,
     "a list of public keys",

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { isIpv6 } from "../../../base/ip-addresses.js";
-import { doc, list, ipRangeField } from "../../schema/fields.js";
+import { doc, list, ipRangeField, inputField } from "../../schema/fields.js";
 import type { SecurityGroupArguments } from "./network.js";
 
 export const allowedCidrsSchema = list(
-  ipRangeField("203.0.113.0/24"),
+  inputField(ipRangeField("203.0.113.0/24")),
   1,
   "the ranges that may reach the API and SSH, like [203.0.113.0/24]",
 ).meta(
@@ -12,7 +12,7 @@ export const allowedCidrsSchema = list(
 );
 
 export const sshCidrsSchema = list(
-  ipRangeField("203.0.113.0/24"),
+  inputField(ipRangeField("203.0.113.0/24")),
   1,
   "the ranges that may reach SSH, like [203.0.113.0/24]",
 )
@@ -26,7 +26,7 @@ export const sshCidrsSchema = list(
   );
 
 export const serviceCidrsSchema = list(
-  ipRangeField("203.0.113.0/24"),
+  inputField(ipRangeField("203.0.113.0/24")),
   1,
   "the ranges of the services' clients, like [203.0.113.0/24]",
 )

@@ -17,6 +17,7 @@ import {
   securityGroupsField,
   booleanField,
   integerField,
+  inputField,
 } from "../../schema/fields.js";
 
 /**
@@ -27,14 +28,14 @@ import {
 const mostNameServers = 5;
 
 const existingNetworkSchema = strictObject({
-  network: nonEmptyTextField("a network").meta(
+  network: inputField(nonEmptyTextField("a network")).meta(
     doc(
       "refused",
       "An existing network, by name or ID: the machines are placed in it, and nothing of it is created, changed or deleted. In a network of another project, Neutron refuses ports with a chosen address, additional addresses or no filter, unless its operator allows them: `kube-router` needs such ports, `flannel` with `vxlan` does not.",
       "the program creates a network, a subnet and a router",
     ),
   ),
-  subnet: nonEmptyTextField("a subnet")
+  subnet: inputField(nonEmptyTextField("a subnet"))
     .optional()
     .meta(
       doc(
@@ -43,7 +44,7 @@ const existingNetworkSchema = strictObject({
         "the one whose range is `network.nodes`",
       ),
     ),
-  router: nonEmptyTextField("a router")
+  router: inputField(nonEmptyTextField("a router"))
     .optional()
     .meta(
       doc(
@@ -56,14 +57,14 @@ const existingNetworkSchema = strictObject({
 
 /** Second interface of every machine, in an existing network. */
 const adminNetworkSchema = strictObject({
-  network: nonEmptyTextField("a network").meta(
+  network: inputField(nonEmptyTextField("a network")).meta(
     doc(
       "refused",
       "An existing network, by name or ID, in which each machine has a second interface for SSH: with an address that Neutron chooses, without default route and DNS servers, and closed to connections that the machine opens. Kubernetes does not use it.",
       "machines have one interface",
     ),
   ),
-  subnet: nonEmptyTextField("a subnet")
+  subnet: inputField(nonEmptyTextField("a subnet"))
     .optional()
     .meta(
       doc(
@@ -73,7 +74,7 @@ const adminNetworkSchema = strictObject({
       ),
     ),
   allowedCidrs: list(
-    ipRangeField("203.0.113.0/24"),
+    inputField(ipRangeField("203.0.113.0/24")),
     1,
     "the ranges that may reach SSH there, like [203.0.113.0/24]",
   ).meta(doc("in place", "Ranges that may reach SSH there.", "**required** with `network`")),
@@ -95,7 +96,7 @@ export const networkSchema = strictObject({
   services: clusterIpv4RangeField("10.96.0.0/12")
     .default("10.96.0.0/12")
     .meta(doc("refused", "Range of the Services' virtual addresses.")),
-  dns: list(ipAddressField, 0, "a list of name servers")
+  dns: list(inputField(ipAddressField), 0, "a list of name servers")
     .max(mostNameServers, {
       error: `has more name servers than Neutron accepts; write at most ${String(mostNameServers)}`,
     })
@@ -131,7 +132,7 @@ export const networkSchema = strictObject({
       ),
     ),
   securityGroups: securityGroupsField("all machines' ports"),
-  nodePorts: list(ipRangeField("203.0.113.0/24"), 0, "ranges that may reach node ports")
+  nodePorts: list(inputField(ipRangeField("203.0.113.0/24")), 0, "ranges that may reach node ports")
     .default([])
     .meta(
       doc(
@@ -141,7 +142,7 @@ export const networkSchema = strictObject({
     ),
 }).prefault({});
 
-export const externalNetworkSchema = nonEmptyTextField("the external network")
+export const externalNetworkSchema = inputField(nonEmptyTextField("the external network"))
   .optional()
   .meta(
     doc(

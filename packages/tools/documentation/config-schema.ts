@@ -11,6 +11,8 @@ export interface Leaf {
   readonly default: string;
   /** Type of the value, in words: `list of strings`. */
   readonly type: string;
+  /** Part that may be an output in a program: the value, or each entry of the list or map. */
+  readonly acceptsOutput: "value" | "entries" | undefined;
 }
 
 const isObject = (schema: Schema): boolean => schema.properties !== undefined;
@@ -47,11 +49,28 @@ function typeOf({ type, enum: words, items, additionalProperties, anyOf }: Schem
 const plural = (type: string): string =>
   /^(string|integer|number|boolean|map)$/.test(type) ? `${type}s` : type || "values";
 
+const outputPartOf = ({
+  acceptsOutput,
+  items,
+  additionalProperties,
+}: Schema): Leaf["acceptsOutput"] => {
+  if (acceptsOutput !== undefined) return "value";
+  const entries = items ?? additionalProperties;
+  return typeof entries === "object" && entries.acceptsOutput !== undefined ? "entries" : undefined;
+};
+
 const leaf = (schema: Schema, path: string, required: boolean): Leaf => {
   const { description, change } = schema;
   if (description === undefined || !isChangeEffect(change))
     throw new Error(`${path}: the schema has no documentation for it`);
-  return { path, description, change, default: defaultOf(schema, required), type: typeOf(schema) };
+  return {
+    path,
+    description,
+    change,
+    default: defaultOf(schema, required),
+    type: typeOf(schema),
+    acceptsOutput: outputPartOf(schema),
+  };
 };
 
 /** Returns every value that can be set, in the order of the schema. */

@@ -83,13 +83,27 @@ const meanings = {
 
 const firstPart = (path: string): string => path.split(/[.[]/)[0] ?? path;
 
-const keyLines = ({ path, description, change, default: value, type }: Leaf): string[] => [
+const outputPage = "../../build/component.md#outputs-as-arguments";
+const outputs = {
+  value: "Accepts an [Output]",
+  entries: "Each entry accepts an [Output]",
+} as const;
+
+const keyLines = ({
+  path,
+  description,
+  change,
+  default: value,
+  type,
+  acceptsOutput,
+}: Leaf): string[] => [
   `### \`${path}\``,
   "",
   [
     ...(type === "" ? [] : [`Type: ${type}`]),
     `Default: ${value}`,
     `Change: [${change}](README.md#${anchorOf(change)})`,
+    ...(acceptsOutput === undefined ? [] : [`${outputs[acceptsOutput]}(${outputPage})`]),
   ].join(" · "),
   "",
   description,

@@ -7,14 +7,24 @@ import { run } from "../../../base/run-command.js";
 const root = resolve(__dirname, "..", "..", "..");
 
 const program = `
-import { Cluster, localContextOf, type ClusterArgs } from "stackadm";
+import type { Network } from "@pulumi/openstack/networking/network.js";
+import { output, type StackReference } from "@pulumi/pulumi";
+import { Cluster, localContextOf, prepare, type ClusterArgs } from "stackadm";
 import { ClusterError, createClusterService, prepareEnvironment } from "stackadm/automation";
 import type { CloudObject, DestroyResult, EnvironmentOptions, Finding } from "stackadm/automation";
 import type { OperationEnvironment, Orphan, PlanRow } from "stackadm/automation";
 import type { Progress, QuotaUse, Step, UpResult } from "stackadm/automation";
 
-export const make = (args: ClusterArgs): Cluster =>
-  new Cluster("dev", { ...args, operator: localContextOf(process.env) });
+export const make = async ({ ssh, ...args }: ClusterArgs, network: Network, other: StackReference): Promise<Cluster> =>
+  new Cluster("dev", await prepare({
+    ...args,
+    externalNetwork: other.requireOutput("externalNetwork").apply(String),
+    network: { existing: { network: network.id }, securityGroups: [output("group"), "other"] },
+    controlPlane: { flavor: Promise.resolve("medium"), nodes: { 0: { image: output("image") } } },
+    allowedCidrs: [output("203.0.113.0/24")],
+  }, { operator: localContextOf(process.env) }));
+// @ts-expect-error: the number of machines must be known.
+export const counted: ClusterArgs["workers"] = { general: { flavor: "m", count: output(2) } };
 export const up = (): Promise<UpResult> => service.start("up", "dev").result;
 export const down = (): Promise<DestroyResult> =>
   service.start("destroy", "dev", { abandon: true }).result;
@@ -44,7 +54,8 @@ describe("the package as a library of another program", function () {
     directory = mkdtempSync(join(tmpdir(), "stackadm-library-"));
     mkdirSync(join(directory, "node_modules"));
     symlinkSync(root, join(directory, "node_modules", "stackadm"));
-    symlinkSync(join(root, "node_modules", "@types"), join(directory, "node_modules", "@types"));
+    for (const scope of ["@types", "@pulumi"])
+      symlinkSync(join(root, "node_modules", scope), join(directory, "node_modules", scope));
     writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "embedding" }));
     writeFileSync(join(directory, "program.ts"), program);
     const compilerOptions = {

@@ -49,10 +49,11 @@ const scope = { authUrl: "https://keystone.example/v3", region: "one", projectId
 const external = { externalNetworkId: "external", externalNetworkName: "public" };
 const ids = { imageIds: { "debian-12": "image" }, flavorIds: { medium: "m" } };
 const cloud: CloudFacts = { ...ids, ...external, scope };
+const outputs: ClusterArgs = { ...args, image: pulumi.output("i"), ssh: { publicKey: pulumi.output("k") } };
 // @ts-expect-error: the types are there, not any.
 const wrong: ClusterArgs = { ...args, image: 7 };
 export const endpoint: pulumi.Output<string> = new Cluster("dev", { ...args, cloud }).apiEndpoint;
-export const never = (): Cluster => new Cluster("wrong", wrong);
+export const never = (): Cluster => new Cluster("wrong", outputs ? wrong : outputs);
 `;
 
 /** Returns the files that programs and commands read in addition to the compiled files. */

@@ -26,7 +26,7 @@ export const machineProgram = ({
   before = "",
   failed = "new UnreachableServers(undefined, {})",
 }: Around): string => `
-import { ComponentResource } from "@pulumi/pulumi";
+import { ComponentResource, output } from "@pulumi/pulumi";
 ${importOf("Machine", "machine/machine.ts")}
 ${importOf("UnreachableServers", "lifecycle/unreachable-servers.ts")}
 ${imports}
@@ -42,7 +42,7 @@ export = async () => {
       ...{ tags: [], metadata: {}, schedulerHints: {}, volumes: [], cloudInit: [] },
     },
     generation: 0,
-    cloud: { imageIds: { i: "image" }, flavorIds: { f: "flavor" } },
+    objects: { imageId: () => output("image"), flavorId: () => output("flavor") },
     ...{ networkId: ${JSON.stringify(networkId)}, subnetId: "subnet", securityGroupIds: ["group"] },
     ...{ routedRanges: [], routesOfCloud: false, portSecurity: true, allowedAddresses: [] },
     login: { user: "debian", publicKey: "ssh-ed25519 AAAA" },

@@ -1,7 +1,8 @@
 import { strict as assert } from "node:assert";
 import * as pulumi from "@pulumi/pulumi";
 import { Failure } from "../../../base/failures/failure.js";
-import { Cluster, type ClusterComponentArgs } from "../../../components/cluster.js";
+import { Cluster } from "../../../components/cluster.js";
+import type { ClusterComponentArgs } from "../../../components/cluster-arguments.js";
 import { computeChecksum } from "../../../components/pulumi/checksum.js";
 import type { LocalContext } from "../../../components/lookup/local-context.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";

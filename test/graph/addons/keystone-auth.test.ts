@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { Failure } from "../../../base/failures/failure.js";
 import { X509Certificate } from "node:crypto";
-import { type ClusterComponentArgs } from "../../../components/cluster.js";
+import type { ClusterComponentArgs } from "../../../components/cluster-arguments.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
 import { isSecret } from "../../support/graph/secrets.js";

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { type ClusterComponentArgs } from "../../../components/cluster.js";
+import type { ClusterComponentArgs } from "../../../components/cluster-arguments.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
 import { renderSentScript } from "../../support/graph/sent.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as pulumi from "@pulumi/pulumi";
-import { type ClusterComponentArgs } from "../../../components/cluster.js";
+import type { ClusterComponentArgs } from "../../../components/cluster-arguments.js";
 import { clusterRows } from "../../support/graph/cluster-rows.js";
 import { type Row } from "../../support/graph/graph.js";
 import { isSecret } from "../../support/graph/secrets.js";

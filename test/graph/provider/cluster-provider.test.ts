@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
 import { ClusterProvider } from "../../../components/provider/cluster-provider.js";
 import { clusterOutputsSchema } from "../../../components/provider/output-schema.js";
-import { prepareArguments } from "../../../components/provider/prepare-arguments.js";
+import { prepare } from "../../../components/prepare.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
 import { graph } from "../../support/graph/graph.js";
 
@@ -22,9 +22,7 @@ describe("the provider for programs in other languages", () => {
   it("registers the same resources as a TypeScript program", async () => {
     const rows = await graph(() => provider.construct("dev", type, inputs, {}), cloudAnswers);
     const expected = await graph(async () => {
-      const prepared = await prepareArguments("dev", inputs, { env: {} });
-      assert.ok(!("problems" in prepared));
-      new Cluster("dev", prepared);
+      new Cluster("dev", await prepare({ name: "dev", ...inputs }, { env: {} }));
     }, cloudAnswers);
     assert.ok(rows.length > 80, String(rows.length));
     assert.deepEqual(
@@ -51,7 +49,7 @@ describe("the provider for programs in other languages", () => {
     assert.ok(pulumi.RunError.isInstance(refused), String(refused));
     assert.match(
       refused.message,
-      /^\[INVALID_CONFIG\] The cluster dev is not valid:\n {2}image: .*\n {2}workers\.general\.count: .*$/,
+      /^\[INVALID_CONFIG\] The cluster dev is not valid:\n {2}cluster\.image: .*\n {2}cluster\.workers\.general\.count: .*$/,
     );
     assert.deepEqual(
       rows.filter((row) => row.type.startsWith("stackadm:")),

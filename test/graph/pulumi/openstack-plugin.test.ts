@@ -8,7 +8,8 @@ import {
   takesPolicyList,
   type PulumiOpenstackVersion,
 } from "../../../base/versions/pulumi-openstack-versions.js";
-import { Cluster, lookUpCloud } from "../../../components/index.js";
+import { Cluster } from "../../../components/cluster.js";
+import { lookUpCloud } from "../../../components/lookup/cloud-lookup.js";
 import type { ClusterArgs } from "../../../components/config/cluster-spec.js";
 import { transformableTypes, type Transforms } from "../../../components/pulumi/transforms.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";

@@ -18,6 +18,7 @@ import { canarySeed, cloudAnswers, sampleIdentity } from "../../support/cloud/cl
 import { graph, type Row } from "../../support/graph/graph.js";
 import { specOf } from "../../support/config/spec.js";
 import { secret, value } from "../../support/graph/output-value.js";
+import { knownObjects } from "../../support/graph/known-objects.js";
 
 /** Returns the total time of dialing: the plugin's pauses grow from 0.1 s by half to 5 s. */
 const seconds = (perDial: number): number => {
@@ -192,7 +193,7 @@ describe("Machine with an unreachable server", () => {
             cloudInit: [],
           },
           generation: 0,
-          cloud: { imageIds: { i: "image" }, flavorIds: { f: "flavor" } },
+          objects: knownObjects({ imageIds: { i: "image" }, flavorIds: { f: "flavor" } }),
           networkId: "n",
           subnetId: "s",
           securityGroupIds: ["g"],

@@ -123,7 +123,8 @@ export class Engine {
 
   /** Makes `pulumi config` and subcommands of `pulumi stack` fail with these error texts. */
   refuses(texts: Readonly<Partial<Record<`stack ${string}` | "config", string>>>): void {
-    for (const [command, text] of Object.entries(texts)) this.put(`refusals/${command}`, text ?? "");
+    for (const [command, text] of Object.entries(texts))
+      this.put(`refusals/${command}`, text ?? "");
   }
 
   /** Sets whether `stack ls` reports an update in progress, as Pulumi Cloud does. */

@@ -1,4 +1,5 @@
-import { Cluster, type ClusterComponentArgs } from "../../../components/cluster.js";
+import { Cluster } from "../../../components/cluster.js";
+import type { ClusterComponentArgs } from "../../../components/cluster-arguments.js";
 import { cloudAnswers } from "../cloud/cloud-answers.js";
 import { graph, type Row } from "./graph.js";
 import { remembered } from "./memoize.js";

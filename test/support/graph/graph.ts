@@ -48,8 +48,11 @@ export interface GraphOptions {
   readonly outputs?: Readonly<Record<string, (inputs: Fields, name: string) => Fields>>;
   /** Returns the ID of a resource by its name. @default `<name>-id` */
   readonly ids?: (name: string) => string;
-  /** Functions that return the answer of a provider function, by the token of the function. */
-  readonly lookups?: Readonly<Record<string, (inputs: Fields) => Fields>>;
+  /**
+   * Functions that return the answer of a provider function, by the token of the function.
+   * `provider` is the reference of the provider. It is empty for the default provider.
+   */
+  readonly lookups?: Readonly<Record<string, (inputs: Fields, provider?: string) => Fields>>;
   /**
    * Function that creates each resource, including components, and returns its ID and outputs. If
    * it is set, `outputs` and `ids` are ignored.
@@ -245,7 +248,8 @@ export async function graph(
           ? { id: undefined, state: { ...(given as Fields) } }
           : { id: options.ids?.(name) ?? `${name}-id`, state: { ...(given as Fields), ...made } };
       },
-      call: ({ token, inputs: given }) => options.lookups?.[token]?.(given as Fields) ?? {},
+      call: ({ token, inputs: given, provider = "" }) =>
+        options.lookups?.[token]?.(given as Fields, provider) ?? {},
     },
     "stackadm",
     stack,

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
 import type { ClusterArgs, ClusterSpec } from "../../../components/config/cluster-spec.js";
@@ -27,11 +30,26 @@ interface Module {
 }
 
 interface Checking {
-  check: (name: string, args: ClusterArgs) => ClusterSpec;
+  check: (...args: readonly ClusterArgs[]) => ClusterSpec;
+}
+
+/** Sets a file with site defaults that contain a login key. Returns a function that undoes it. */
+function setSite(): () => void {
+  const directory = mkdtempSync(join(tmpdir(), "stackadm-site-"));
+  const file = join(directory, "site.yaml");
+  writeFileSync(file, "ssh: {publicKey: ssh-ed25519 AAAALOGIN}\n");
+  const before = process.env["STACKADM_SITE"];
+  process.env["STACKADM_SITE"] = file;
+  return () => {
+    if (before === undefined) delete process.env["STACKADM_SITE"];
+    else process.env["STACKADM_SITE"] = before;
+    rmSync(directory, { recursive: true });
+  };
 }
 
 async function run(name: string): Promise<ProgramGraph> {
-  pulumi.runtime.setAllConfig({ "stackadm:sshPublicKey": "ssh-ed25519 AAAALOGIN" });
+  const unsetSite = setSite();
+  pulumi.runtime.setAllConfig({ "stackadm:workers": "2" });
   const specs: ClusterSpec[] = [];
   // Replaces `check` to get the specification of the cluster, which is otherwise visible only
   // inside the component.
@@ -52,6 +70,7 @@ async function run(name: string): Promise<ProgramGraph> {
     assert.ok(spec);
     return { rows, spec };
   } finally {
+    unsetSite();
     cluster.check = check;
   }
 }

@@ -1,4 +1,4 @@
-import { requiredLookups } from "../../../../components/index.js";
+import { requiredLookups } from "../../../../components/cloud-requirements.js";
 import type { ClusterSpec } from "../../../../components/config/cluster-spec.js";
 import { run } from "../../../../base/run-command.js";
 import { connectCloud } from "../../../../openstack/client/cloud-client.js";

@@ -6,7 +6,7 @@ import {
   type BareRunResult,
   type ResourceCreators,
 } from "../../support/bare/run-without-engine.js";
-import { requiredLookups } from "../../../../components/index.js";
+import { requiredLookups } from "../../../../components/cloud-requirements.js";
 import type { ClusterArgs } from "../../../../components/config/cluster-spec.js";
 import { specOf } from "../../../../test/support/config/spec.js";
 

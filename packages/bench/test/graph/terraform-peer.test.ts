@@ -18,7 +18,7 @@ import {
 import { TerraformPlaceholders } from "../../support/terraform/references.js";
 import type { TerraformFiles } from "../../support/terraform/script-resources.js";
 import { deriveJoinKey } from "../../../../components/identity/join-certificate.js";
-import { requiredLookups } from "../../../../components/index.js";
+import { requiredLookups } from "../../../../components/cloud-requirements.js";
 import type { Fields } from "../../../../test/support/graph/graph.js";
 import { specOf } from "../../../../test/support/config/spec.js";
 

@@ -239,7 +239,7 @@ export const programWaits: readonly ProgramWait[] = [
   },
   {
     waitsFor: "the keys in the ssh-agent, in the program",
-    file: "config.ts",
+    file: "components/lookup/agent-keys.ts",
     code: [],
     limit: "{agentMilliseconds}",
     end: "the program uses no key of the agent",
