@@ -5,7 +5,6 @@ import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 import {
   balancerInState,
   besideBalancer as rest,
-  cloudProvider,
   identity,
   made,
   type Recorded,
