@@ -40,7 +40,7 @@ describe("a program whose configuration names a cloud for OpenStack's provider",
     );
   };
 
-  it("sends all of its own requests there, and none to the cloud of the environment", async () => {
+  it("sends its requests there, and none to the cloud of the environment", async () => {
     ours.on("POST /identity/v3/auth/tokens", { status: 401, body: {} });
     await assert.rejects(
       run({ "openstack:password": "of ours" }, ["openstack:password"]),

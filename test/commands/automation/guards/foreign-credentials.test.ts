@@ -140,9 +140,11 @@ describe("an application credential of another user", function () {
   });
 
   it("causes no Keystone request for the program's own credentials or providers", async () => {
-    const elsewhere = { ...provider, inputs: { cloud: "other" } };
+    const urn = urnOf("pulumi:providers:openstack", "other");
+    const elsewhere = { ...provider, urn, inputs: { cloud: "other" } };
+    const theirs = { ...credential, provider: `${urn}::${provider.id}` };
     const own = { ...credential, urn: urnOf(type, "own") };
-    for (const resources of [[elsewhere, credential], [provider, own], [provider]]) {
+    for (const resources of [[elsewhere, theirs], [provider, own], [provider]]) {
       engine.state({ resources });
       await embedder.service().up("dev", bare);
     }

@@ -5,7 +5,6 @@ import { networkType, urnOf } from "../../../support/engine/fake-engine.js";
 import {
   balancerInState,
   besideBalancer as rest,
-  cloudProvider,
   identity,
   made,
   type Recorded,
@@ -232,10 +231,13 @@ describe("a load balancer in the state that Octavia cannot change", function () 
   });
 
   it("is not queried if its provider has its own cloud setting", async () => {
-    const elsewhere = { urn: cloudProvider, type: "pulumi:providers:openstack", id: "default" };
+    const urn = urnOf("pulumi:providers:openstack", "another");
+    const elsewhere = { urn, type: "pulumi:providers:openstack", id: "default" };
     const [, ...further] = rest();
-    const resources = [{ ...elsewhere, inputs: { cloud: "another" } }, ...further, ...parts()];
-    embedder.engine.state({ resources });
+    const theirs = [...further, ...parts()].map((one) => ({ ...one, provider: `${urn}::default` }));
+    embedder.engine.state({
+      resources: [{ ...elsewhere, inputs: { cloud: "another" } }, ...theirs],
+    });
     statuses = [undefined];
     await embedder.service().up("dev", { ...bare, onNote });
     assert.deepEqual([notes, embedder.engine.operations()], [[], ["up"]]);
