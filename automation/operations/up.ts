@@ -20,11 +20,7 @@ import { refreshPartialCreates } from "../repair/partial-creates.js";
 import { removeRefusedPowerStates } from "../repair/remove-refused-power-states.js";
 import { deleteUnrecordedObjects } from "../repair/unrecorded-objects.js";
 import { runSteps } from "../steps/run-steps.js";
-import {
-  makeGuardsConditional,
-  type PlannedChanges,
-  type Operation,
-} from "../steps/step.js";
+import { makeGuardsConditional, type PlannedChanges, type Operation } from "../steps/step.js";
 import {
   runProgram,
   prestartEngineWithProgram,

@@ -10,8 +10,12 @@ import { createImageTable } from "../../base/versions/container-images.js";
 import { IngressController, type IngressControllerArgs } from "./ingress-controller.js";
 import { KeystoneAuth, type KeystoneAuthSpec } from "./keystone-auth.js";
 import { MetricsServer, type MetricsServerArgs } from "./metrics-server.js";
-import { isRoutedByCloud, type PodNetworkSpec } from "../pod-network/pod-network-kinds.js";
-import { isDeployedByProgram, PodNetwork } from "../pod-network/pod-network.js";
+import {
+  isDeployedByProgram,
+  isRoutedByCloud,
+  type PodNetworkSpec,
+} from "../pod-network/pod-network-kinds.js";
+import { PodNetwork } from "../pod-network/pod-network.js";
 import { Samples } from "./samples.js";
 import { UserAddon } from "./user-addon.js";
 import { machinesLoadBalancerClass } from "../config/cloud/cloud-conf-keys.js";

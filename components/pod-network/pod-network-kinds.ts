@@ -80,3 +80,11 @@ export const getEncapsulationOverhead = (spec: PodNetworkSpec, withIpv6: boolean
 /** Returns whether the cloud controller sets routes to pods on the cluster's router. */
 export const isRoutedByCloud = (spec: PodNetworkSpec): boolean =>
   getPodNetworkTraits(spec).routesOfCloud === true;
+
+/** Kinds of the pod networks that the program deploys. */
+export type DeployedPodNetworkKind = Exclude<PodNetworkKind, "none">;
+
+/** Returns whether the program, and not the user, deploys the pod network. */
+export const isDeployedByProgram = (
+  spec: PodNetworkSpec,
+): spec is PodNetworkOptionsOf<DeployedPodNetworkKind> => spec.kind !== "none";

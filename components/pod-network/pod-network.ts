@@ -6,18 +6,14 @@ import { Canal } from "./canal/canal.js";
 import { Flannel } from "./flannel/flannel.js";
 import {
   getEncapsulationOverhead,
+  type DeployedPodNetworkKind,
   type PodNetworkOptionsOf,
-  type PodNetworkKind,
-  type PodNetworkSpec,
 } from "./pod-network-kinds.js";
 import { KubeRouter } from "./kube-router/kube-router.js";
 import type * as kubernetes from "@pulumi/kubernetes";
 import type { ImageRegistry, ImageTable, OwnImages } from "../../base/versions/container-images.js";
 import type { PinnedFileDirectories } from "../lookup/pinned-files.js";
 import type { AddonArgs } from "../kubernetes-objects/addon.js";
-
-/** Kinds of the pod networks that the program deploys. */
-export type DeployedPodNetworkKind = Exclude<PodNetworkKind, "none">;
 
 /**
  * Arguments that every pod network component gets. A component ignores arguments that it does not
@@ -88,11 +84,6 @@ const components: { readonly [Kind in DeployedPodNetworkKind]: Component<Kind> }
   calico: Calico,
   canal: Canal,
 };
-
-/** Returns whether the program, and not the user, deploys the pod network. */
-export const isDeployedByProgram = (
-  spec: PodNetworkSpec,
-): spec is PodNetworkOptionsOf<DeployedPodNetworkKind> => spec.kind !== "none";
 
 /** Pod network of the cluster. Only this class selects the component for the `kind`. */
 export class PodNetwork extends Addon {

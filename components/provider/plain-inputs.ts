@@ -27,10 +27,11 @@ async function read(
   path: string,
   problems: ArgumentProblem[],
 ): Promise<unknown> {
-  if (schema?.acceptsOutput !== undefined) return value;
+  if (schema?.acceptsOutput === "value") return value;
   if (pulumi.Output.isInstance(value)) {
     const problem = await findProblem(value);
     if (problem === undefined) return read(await awaitKnownOutput(value), schema, path, problems);
+    if (schema?.acceptsOutput !== undefined) return value;
     problems.push({ path, message: problem });
     return undefined;
   }

@@ -1,6 +1,6 @@
 /** Add-ons that the user deploys in order with the cluster's own. */
 import { z } from "zod";
-import type { PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
+import { isDeployedByProgram, type PodNetworkSpec } from "../../pod-network/pod-network-kinds.js";
 import {
   dnsLabelField,
   doc,
@@ -24,7 +24,7 @@ interface Deploying {
  * cluster has the add-on.
  */
 export const clusterAddons = {
-  podNetwork: ({ podNetwork }) => podNetwork.kind !== "none",
+  podNetwork: ({ podNetwork }) => isDeployedByProgram(podNetwork),
   cloudController: ({ cloudController }) => cloudController.enabled !== false,
   blockStorage: () => true,
   metricsServer: ({ metricsServer }) => metricsServer === true,

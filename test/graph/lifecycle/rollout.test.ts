@@ -1,10 +1,7 @@
 import { strict as assert } from "node:assert";
-import { setTimeout } from "node:timers/promises";
-import * as pulumi from "@pulumi/pulumi";
 import { Cluster } from "../../../components/cluster.js";
 import { WorkerPool } from "../../../components/worker-pool.js";
 import { parseClusterSpec, type ClusterArgs } from "../../../components/config/cluster-spec.js";
-import { Rollout } from "../../../components/lifecycle/rollout.js";
 import { localContextOf } from "../../../components/lookup/local-context.js";
 import { getContainerdChecksum } from "../../../components/machine/containerd-values.js";
 import { cloudAnswers } from "../../support/cloud/cloud-answers.js";
@@ -12,7 +9,6 @@ import { fakeProject, startFakeCloud, type FakeCloud } from "../../support/cloud
 import { graph, type Fields, type GraphOptions, type Row } from "../../support/graph/graph.js";
 import { readSentScript } from "../../support/graph/sent.js";
 import { smallest } from "../../support/config/spec.js";
-import { value } from "../../support/graph/output-value.js";
 
 const authScope = "openstack:identity/getAuthScope:getAuthScope";
 const instance = "openstack:compute/instance:Instance";
@@ -330,23 +326,6 @@ describe("Rollout", () => {
       const { kubernetes } = over;
       await build({ a: { ...pool, generation: 1 }, b: pool }, { over: { kubernetes } });
       assert.ok(precedes("b-0-join", "a-0-server"));
-    });
-
-    it("applies the fields to one machine after the other", async () => {
-      const turns = new Rollout(Promise.resolve(new Map(general.map((name) => [name, "0"]))));
-      for (const name of general) void turns.addMachine({ role: "worker", name, generation: 0 });
-      let finish: (id: string) => void = () => undefined;
-      const joined = new Promise<string>((resolve) => {
-        finish = resolve;
-      });
-      turns.setDoneOutput("dev-general-0", pulumi.output(joined));
-      const text = (name: string): Promise<string> =>
-        value(pulumi.output(turns.delayUntilTurn(name, "text", pulumi.output(""))));
-      assert.equal(await text("dev-general-0"), "text");
-      const next = text("dev-general-1");
-      assert.equal(await Promise.race([next, setTimeout(50, "waits")]), "waits");
-      finish("id");
-      assert.equal(await next, "text");
     });
   });
 

@@ -38,16 +38,24 @@ describe("inputs of a program in another language", () => {
     assert.equal((podNetwork?.["peers"] as { password: unknown }[])[0]?.password, peer);
   });
 
-  it("are refused with their paths if they are unknown or secret, all at once", async () => {
+  it("stay outputs where the schema accepts outputs, if they are unknown or secret", async () => {
+    const [image, range] = [unknown(), pulumi.secret("198.51.100.0/24")];
+    const { args, problems } = await read({ image, allowedCidrs: ["203.0.113.0/24", range] });
+    assert.deepEqual(problems, []);
+    assert.equal(args["image"], image);
+    assert.equal((args["allowedCidrs"] as unknown[])[1], range);
+  });
+
+  it("are refused with their paths if they are unknown or secret elsewhere, all at once", async () => {
     const { problems } = await read({
-      image: unknown(),
-      allowedCidrs: ["203.0.113.0/24", pulumi.secret("198.51.100.0/24")],
-      workers: { general: { flavor: unknown(), count: 2 } },
+      name: unknown(),
+      zones: ["one", pulumi.secret("two")],
+      workers: { general: { flavor: "m1.large", count: unknown() } },
     });
     assert.deepEqual(problems.map(({ path, message }) => [path, message.split(",")[0]]).sort(), [
-      ["allowedCidrs[1]", "is a secret"],
-      ["image", "is not known before the update"],
-      ["workers.general.flavor", "is not known before the update"],
+      ["name", "is not known before the update"],
+      ["workers.general.count", "is not known before the update"],
+      ["zones[1]", "is a secret"],
     ]);
   });
 });

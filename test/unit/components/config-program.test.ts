@@ -30,6 +30,7 @@ describe("stack configuration", () => {
     );
   });
   afterEach(() => {
+    pulumi.runtime.setAllConfig({});
     rmSync(directory, { recursive: true });
     if (before === undefined) delete process.env["STACKADM_SITE"];
     else process.env["STACKADM_SITE"] = before;

@@ -110,10 +110,13 @@ async function make(
   return type === "kubernetes:core/v1:Service" ? noAddress : {};
 }
 
-type DependsOn = pulumi.ResourceOptions["dependsOn"];
-
-const withoutScripts = (dependsOn: DependsOn): DependsOn =>
-  Array.isArray(dependsOn) ? dependsOn.filter((one) => !(one instanceof RemoteScript)) : dependsOn;
+/** Returns the dependencies without scripts. Promises and lists may contain each other. */
+async function withoutScripts(dependsOn: unknown): Promise<pulumi.Resource[]> {
+  const found = await dependsOn;
+  if (Array.isArray(found)) return (await Promise.all(found.map(withoutScripts))).flat();
+  if (found === undefined || found instanceof RemoteScript) return [];
+  return [found as pulumi.Resource];
+}
 
 /**
  * Removes dependencies that only cause a delay. Scripts that run only at deletion get no

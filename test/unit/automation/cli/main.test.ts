@@ -110,7 +110,7 @@ describe("command line", function () {
     writeFileSync(join(operator.package, "Pulumi.wrong.yaml"), settings);
     const { code, err } = await operator.runWith(cloud, "up", "--stack", "wrong");
     assert.equal(code, 2);
-    assert.match(err, /^\nerror: Pulumi\.wrong\.yaml is not valid:\n/);
+    assert.match(err, /^State: [^\n]+\n\nerror: Pulumi\.wrong\.yaml is not valid:\n/);
     for (const path of ["image", "allowedCidrs.0", "externalNetwork", "controlPlane", "workers"])
       assert.match(err, new RegExp(`^ +cluster\\.${path.replace(".", "\\.")}: `, "m"));
     assert.match(err, /nothing was changed\.\n {2}INVALID_CONFIG: [^\n]+\n$/);
@@ -132,7 +132,10 @@ describe("command line", function () {
     for (const file of ["/nowhere/site.yaml", join(operator.package, "package.json", "x")]) {
       const { code, err } = await operator.runWith({ ...cloud, STACKADM_SITE: file }, "doctor");
       assert.equal(code, 2);
-      assert.match(err, /^\nerror: The environment is not valid:\n {2}STACKADM_SITE: [^\n]+\n/);
+      assert.match(
+        err,
+        /^State: [^\n]+\n\nerror: The environment is not valid:\n {2}STACKADM_SITE: [^\n]+\n/,
+      );
       assert.ok(err.includes(file));
     }
   });

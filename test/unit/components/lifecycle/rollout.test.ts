@@ -1,4 +1,5 @@
 import { strict as assert } from "node:assert";
+import { setTimeout } from "node:timers/promises";
 import * as pulumi from "@pulumi/pulumi";
 import { Rollout } from "../../../../components/lifecycle/rollout.js";
 import { awaitOutput } from "../../../../components/pulumi/await-output.js";
@@ -92,5 +93,25 @@ describe("Rollout.delayUntilTurn", () => {
 
   it("returns an empty text at once", () => {
     assert.equal(made("m0").delayUntilTurn("m0", "", pulumi.output("id")), "");
+  });
+});
+
+describe("Rollout.delayUntilTurn", () => {
+  it("delays a value until the previous machine is done", async () => {
+    const machines = ["m0", "m1", "m2"];
+    const turns = new Rollout(Promise.resolve(new Map(machines.map((name) => [name, "0"]))));
+    for (const name of machines) void turns.addMachine(worker(name, 0));
+    let finish: (id: string) => void = () => undefined;
+    const joined = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    turns.setDoneOutput("m0", pulumi.output(joined));
+    const text = (name: string): Promise<string> =>
+      awaitOutput(pulumi.output(turns.delayUntilTurn(name, "text", pulumi.output(""))));
+    assert.equal(await text("m0"), "text");
+    const next = text("m1");
+    assert.equal(await Promise.race([next, setTimeout(50, "waits")]), "waits");
+    finish("id");
+    assert.equal(await next, "text");
   });
 });

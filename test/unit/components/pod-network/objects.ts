@@ -7,7 +7,7 @@ import {
   buildFlannelNamespace,
   renderFlannelConfiguration,
 } from "../../../../components/pod-network/flannel/manifests.js";
-import type { DeployedPodNetworkKind } from "../../../../components/pod-network/pod-network.js";
+import type { DeployedPodNetworkKind } from "../../../../components/pod-network/pod-network-kinds.js";
 import {
   renderCniConfiguration,
   buildKubeRouterRbac,
