@@ -3,6 +3,7 @@ import { Cluster } from "../../../../components/cluster.js";
 import type { ClusterSpec } from "../../../../components/config/cluster-spec.js";
 import type { NodeOutput, SamplesOutput } from "../../../../components/cluster-outputs.js";
 import type { CloudFacts } from "../../../../components/lookup/cloud-lookup.js";
+import { awaitKnownOutput } from "../../../../components/pulumi/pulumi-internals.js";
 import { RemoteScript } from "../../../../components/remote-scripts/remote-script.js";
 import {
   graph,
@@ -110,9 +111,9 @@ async function make(
   return type === "kubernetes:core/v1:Service" ? noAddress : {};
 }
 
-/** Returns the dependencies without scripts. Promises and lists may contain each other. */
+/** Returns the dependencies without scripts. Outputs, promises and lists may contain each other. */
 async function withoutScripts(dependsOn: unknown): Promise<pulumi.Resource[]> {
-  const found = await dependsOn;
+  const found = await (pulumi.Output.isInstance(dependsOn) ? awaitKnownOutput(dependsOn) : dependsOn);
   if (Array.isArray(found)) return (await Promise.all(found.map(withoutScripts))).flat();
   if (found === undefined || found instanceof RemoteScript) return [];
   return [found as pulumi.Resource];
