@@ -9,11 +9,8 @@ import { requireServiceUser } from "./identity/check-service-user-login.js";
 import { readRecordedValues } from "./lifecycle/immutable-values.js";
 import { listAgentKeys } from "./lookup/agent-keys.js";
 import { lookUpCloud } from "./lookup/cloud-lookup.js";
-import {
-  getPinnedFileDirectories,
-  localContextOf,
-  type LocalContext,
-} from "./lookup/local-context.js";
+import { localContextOf, type LocalContext } from "./lookup/local-context.js";
+import { getPinnedFileDirectories } from "./lookup/pinned-files.js";
 import { createConfigError } from "./pulumi/errors.js";
 import { choosePublicKey, isPlainObject, mergeDefaults } from "./schema/merge-defaults.js";
 

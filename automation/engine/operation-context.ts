@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
 import { getProviderEnvironment } from "../../openstack/auth/provider-environment.js";
 import type { ClusterSpec } from "../../components/config/cluster-spec.js";
-import { getPinnedFileDirectories } from "../../components/lookup/local-context.js";
+import { getPinnedFileDirectories } from "../../components/lookup/pinned-files.js";
 import { getPackageRoot } from "../../base/paths.js";
 import { disableStateAttributes, withBackend } from "../pulumi/backend.js";
 import { getEngineEnvironment } from "../pulumi/engine-environment.js";

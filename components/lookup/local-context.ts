@@ -1,7 +1,5 @@
-import { getEnvironmentCachePath } from "../../base/paths.js";
 import { connectCloud, type CloudClient } from "../../openstack/client/cloud-client.js";
 import { CloudError } from "../../openstack/http/cloud-error.js";
-import { getProxyVariables } from "../../openstack/http/proxy-settings.js";
 import type { CloudSettings } from "../../openstack/auth/clouds-file.js";
 import { findCloud } from "../../openstack/auth/clouds-file.js";
 import type { ProviderSettings } from "../../openstack/auth/provider-settings.js";
@@ -10,7 +8,7 @@ import {
   resolveConnection,
 } from "../../openstack/auth/resolve-connection.js";
 import type { Credential } from "../../openstack/auth/credential.js";
-import type { PinnedFileDirectories } from "./pinned-files.js";
+import { getPinnedFileDirectories, type PinnedFileDirectories } from "./pinned-files.js";
 import { readProviderValues } from "./provider-values.js";
 
 /**
@@ -68,20 +66,6 @@ export interface ClientCertificate {
   readonly certificate: string;
   readonly privateKey: string;
 }
-
-/**
- * Returns the directories and the proxies for files that the settings name.
- *
- * @param directory directory to which paths are relative. Default: the current directory
- */
-export const getPinnedFileDirectories = (
-  env: NodeJS.ProcessEnv,
-  directory?: string,
-): PinnedFileDirectories => ({
-  directory,
-  cache: getEnvironmentCachePath(env, "manifests"),
-  proxies: getProxyVariables(env),
-});
 
 /**
  * Returns the context for these environment variables: OS_* or `clouds.yaml`, SSH_AUTH_SOCK,

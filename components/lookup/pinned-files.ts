@@ -3,7 +3,12 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { replacePrivateFile } from "../../base/atomic-files.js";
-import { findProxy, type ProxyVariables } from "../../openstack/http/proxy-settings.js";
+import { getEnvironmentCachePath } from "../../base/paths.js";
+import {
+  findProxy,
+  getProxyVariables,
+  type ProxyVariables,
+} from "../../openstack/http/proxy-settings.js";
 
 export type PinnedFileResult = { readonly text: string } | { readonly problem: string };
 
@@ -21,6 +26,20 @@ export interface PinnedFileDirectories {
   /** Environment variables that may name a proxy for downloads. @default no proxy */
   readonly proxies?: ProxyVariables;
 }
+
+/**
+ * Returns the directories and the proxies for files that the settings name.
+ *
+ * @param directory directory to which paths are relative. Default: the current directory
+ */
+export const getPinnedFileDirectories = (
+  env: NodeJS.ProcessEnv,
+  directory?: string,
+): PinnedFileDirectories => ({
+  directory,
+  cache: getEnvironmentCachePath(env, "manifests"),
+  proxies: getProxyVariables(env),
+});
 
 /** File at a URL or path. */
 export interface FileSource {

@@ -120,6 +120,7 @@ export const tiers: readonly Tier[] = [
       "qemu-system-x86_64": "qemu-system-x86",
       "qemu-img": "qemu-utils",
       genisoimage: "genisoimage",
+      sfdisk: "fdisk",
     }),
   },
   { name: "site", expected: 10, prepare: prepareSite },

@@ -113,7 +113,9 @@ async function make(
 
 /** Returns the dependencies without scripts. Outputs, promises and lists may contain each other. */
 async function withoutScripts(dependsOn: unknown): Promise<pulumi.Resource[]> {
-  const found = await (pulumi.Output.isInstance(dependsOn) ? awaitKnownOutput(dependsOn) : dependsOn);
+  const found = await (pulumi.Output.isInstance(dependsOn)
+    ? awaitKnownOutput(dependsOn)
+    : dependsOn);
   if (Array.isArray(found)) return (await Promise.all(found.map(withoutScripts))).flat();
   if (found === undefined || found instanceof RemoteScript) return [];
   return [found as pulumi.Resource];

@@ -74,7 +74,8 @@ describe("`npm test`", function () {
     repository = new Repository();
     repository.link("tsx");
     // Creates the programs that the tiers need, so that nothing is installed.
-    for (const name of ["python3", "ssh-agent", "qemu-system-x86_64", "qemu-img", "genisoimage"])
+    const programs = ["qemu-system-x86_64", "qemu-img", "genisoimage", "sfdisk"];
+    for (const name of ["python3", "ssh-agent", ...programs])
       repository.program(`bin/${name}`, "#!/bin/sh\n");
     process.env["PATH"] = repository.path;
     repository.put("node_modules/mocha/bin/mocha.js", mocha);
