@@ -26,8 +26,11 @@ export interface BenchFakeCluster {
   close(): Promise<void>;
 }
 
-/** Address of the cluster's API: a loopback address that no other process uses. */
-const host = "127.0.0.77";
+/**
+ * Address of the cluster's API: a loopback address that no other process uses. Mocha runs several
+ * files at once, each in a process with its number.
+ */
+export const fakeClusterHost = `127.0.0.${String(77 + Number(process.env["MOCHA_WORKER_ID"] ?? 0))}`;
 
 const args = {
   name: "dev",
@@ -68,7 +71,7 @@ async function startApi(
 ): Promise<{ kubeconfig: string; close: () => Promise<void> }> {
   const [key, cert] = [join(directory, "api.key"), join(directory, "api.crt")];
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
-  const subject = ["-subj", "/CN=api", "-addext", `subjectAltName=IP:${host}`];
+  const subject = ["-subj", "/CN=api", "-addext", `subjectAltName=IP:${fakeClusterHost}`];
   execFileSync(
     "openssl",
     ["req", "-x509", ...curve, "-nodes", "-days", "2", ...subject, "-keyout", key, "-out", cert],
@@ -99,14 +102,14 @@ async function startApi(
     },
   );
   await new Promise<void>((listening) => {
-    server.listen(6443, host, listening);
+    server.listen(6443, fakeClusterHost, listening);
   });
   const { port } = server.address() as AddressInfo;
   const kubeconfig = `apiVersion: v1
 kind: Config
 clusters:
 - name: kubernetes
-  cluster: {certificate-authority-data: ${base64(cert)}, server: "https://${host}:${port}"}
+  cluster: {certificate-authority-data: ${base64(cert)}, server: "https://${fakeClusterHost}:${port}"}
 users:
 - name: kubernetes-admin
   user: {client-certificate-data: ${base64(cert)}, client-key-data: ${base64(key)}}
@@ -159,7 +162,7 @@ const withKubeconfig = (kubeconfig: string): GraphOptions => {
     outputs: {
       ...outputs,
       "kubernetes:core/v1:Secret": stored,
-      "openstack:networking/floatingIp:FloatingIp": () => ({ address: host }),
+      "openstack:networking/floatingIp:FloatingIp": () => ({ address: fakeClusterHost }),
       "command:remote:Command": (inputs, name) => {
         const { stdout } = ofScript?.(inputs, name) ?? {};
         const said = JSON.parse(String(stdout)) as Record<string, unknown>;
