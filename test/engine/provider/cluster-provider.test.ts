@@ -68,7 +68,8 @@ describe("a cluster in programs of other languages, on the real engine", functio
     const flavorIds = Object.fromEntries(flavors.map((id) => [id, id]));
     const cluster = { args: args as never, cloud: { ...living.facts, flavorIds } };
     const state = await recordedState(cluster, { scripts: true, answers: living.answers });
-    const text = JSON.stringify(state).replaceAll('"project-id"', `"${fakeProject}"`);
+    const places = [["project-id", fakeProject] as const, ["region-one", "one"] as const];
+    const text = places.reduce((all, pair) => all.replaceAll(...pair), JSON.stringify(state));
     ({ project } = await holding(JSON.parse(text) as typeof state, living.cloud));
     project.environment["OS_AUTH_URL"] = `${living.cloud.authUrl}/v3`;
     const path = [await makeYamlHost(), project.environment["PATH"]];
@@ -135,11 +136,11 @@ describe("a cluster in programs of other languages, on the real engine", functio
   });
 
   it("refuses a secret in an argument that is stored in plain text, and names it", async () => {
-    const { code, output } = await previewWith({ image: { "fn::secret": "canary-image" } });
+    const { code, output } = await previewWith({ zones: [{ "fn::secret": "canary-zone" }] });
     assert.notEqual(code, 0);
-    assert.match(output, /image.* is a secret, but this value is stored in plain text/);
+    assert.match(output, /zones.* is a secret, but this value is stored in plain text/);
     assert.deepEqual(
-      output.split("\n").filter((line) => line.includes("canary-image")),
+      output.split("\n").filter((line) => line.includes("canary-zone")),
       [],
     );
   });
