@@ -87,7 +87,7 @@ export class WorkerPools {
   }
 }
 
-/** What a pool that the program adds needs to know about its cluster. */
+/** Facts about a cluster for a pool that the program adds. */
 export interface PoolHost {
   readonly pools: WorkerPools;
   readonly cloud: pulumi.Output<CloudFacts>;

@@ -115,7 +115,7 @@ const unknownLoginError = (
 /** Backend in which the user is logged in. */
 export interface Login {
   readonly url: string;
-  /** What logs the user in. */
+  /** Kind of the login. */
   readonly by: "pulumi login" | "PULUMI_ACCESS_TOKEN";
 }
 

@@ -13,7 +13,7 @@ import { readLogin, type Login } from "../pulumi/pulumi-internals.js";
  */
 
 /**
- * What chose the backend: PULUMI_BACKEND_URL, `backend.url` in Pulumi.yaml, `pulumi login`, or none
+ * Setting that chose the backend: PULUMI_BACKEND_URL, `backend.url` in Pulumi.yaml, `pulumi login`, or none
  * of them.
  */
 export type BackendSource = "environment" | "project" | "login" | "default";

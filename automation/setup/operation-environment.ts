@@ -138,7 +138,7 @@ export interface OperationEnvironment {
   readonly changes: Readonly<Record<string, string>>;
   /** URL of the state backend. */
   readonly backend: string;
-  /** What chose the backend. */
+  /** Setting that chose the backend. */
   readonly chosenBy: BackendChoice["chosenBy"];
   readonly onLab: boolean;
   readonly toolchain: Toolchain;

@@ -35,7 +35,7 @@ export interface EnumTypeSpec {
 
 type Primitive = "string" | "boolean" | "integer" | "number";
 
-const any: TypeSpec = { $ref: "pulumi.json#/Any" };
+const anyType: TypeSpec = { $ref: "pulumi.json#/Any" };
 
 const isPrimitive = (type: Schema["type"]): type is Primitive =>
   ["string", "boolean", "integer", "number"].includes(String(type));
@@ -117,7 +117,7 @@ export class TypeSpecs {
         additionalProperties: this.type(additionalProperties, singular(name)),
       };
     if (schema.enum) return this.enumeration(schema.enum, name);
-    return isPrimitive(schema.type) ? { type: schema.type } : any;
+    return isPrimitive(schema.type) ? { type: schema.type } : anyType;
   }
 
   /**
@@ -143,7 +143,7 @@ export class TypeSpecs {
   /** Returns the type of alternatives. If one of them is any value, the others say nothing. */
   private alternatives(members: readonly Schema[], name: string): TypeSpec {
     const oneOf = members.map((one) => this.type(one, name));
-    return oneOf.some(({ $ref }) => $ref === any.$ref) ? any : { oneOf };
+    return oneOf.some(({ $ref }) => $ref === anyType.$ref) ? anyType : { oneOf };
   }
 
   /** Returns the type of a union whose members have different values of `kind` or `type`. */

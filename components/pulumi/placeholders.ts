@@ -25,7 +25,7 @@ export interface PlacedArguments {
 /** Replaces the outputs and promises in a cluster's arguments by placeholders. */
 export function placeOutputs(args: unknown, rules: OutputRules): PlacedArguments {
   const problems: ArgumentProblem[] = [];
-  // The same output at two paths gets one placeholder, so that checks see that the values are equal.
+  // An output at two paths gets one placeholder, so that checks see that the values are equal.
   const known = new Map<unknown, string>();
   const refuse = (path: ArgumentPath, message: string): void => {
     problems.push({ path: ["cluster", ...path].join("."), message });

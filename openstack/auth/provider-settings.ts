@@ -6,7 +6,7 @@ import { CloudError } from "../http/cloud-error.js";
  * decision in `decisions`; a test compares the keys with the schemas of both plugins.
  */
 
-/** What the program and the commands do with a setting of the provider. */
+/** Decision of the program and the commands about a setting of the provider. */
 type Decision =
   /**
    * The setting belongs to the connection. The first variable is the variable of the same meaning;

@@ -69,7 +69,10 @@ describe("a cluster in programs of other languages, on the real engine", functio
     const cluster = { args: args as never, cloud: { ...living.facts, flavorIds } };
     const state = await recordedState(cluster, { scripts: true, answers: living.answers });
     const places = [["project-id", fakeProject] as const, ["region-one", "one"] as const];
-    const text = places.reduce((all, pair) => all.replaceAll(...pair), JSON.stringify(state));
+    const text = places.reduce(
+      (all, [from, to]) => all.replaceAll(from, to),
+      JSON.stringify(state),
+    );
     ({ project } = await holding(JSON.parse(text) as typeof state, living.cloud));
     project.environment["OS_AUTH_URL"] = `${living.cloud.authUrl}/v3`;
     const path = [await makeYamlHost(), project.environment["PATH"]];
